@@ -42,28 +42,6 @@ std::optional<Boundary> common_boundary(const std::set<Kind>& kinds) {
   return std::nullopt;
 }
 
-/// The value of a read beyond that side, made of what the kernel's boundary answers; of other reads the value itself.
-NodeId answered(ExpressionBuilder& e, NodeId value, const EdgeRule& rule, Boundary common, int axis, int offset) {
-  using enum Operation;
-  const bool changes =
-      rule.kind == Kind::odd || rule.kind == Kind::neumann || (rule.kind == Kind::zero && common != Boundary::zero);
-  if (!changes) return value;
-  const NodeId beyond = e.beyond(offset < 0 ? before : after, axis, offset);
-  switch (rule.kind) {
-    case Kind::zero:
-      return e.apply(select, beyond, e.number(0), value);
-    case Kind::odd:
-      return e.apply(select, beyond, e.apply(negate, value), value);
-    default:
-      break;
-  }
-  if (e.as_written()) {  // another way to say the same
-    const NodeId rise = e.apply(multiply, e.apply(add, beyond, beyond), rule.slope);
-    return e.apply(select, e.apply(less, e.number(0), beyond), e.apply(add, value, rise), value);
-  }
-  return e.apply(add, value, e.apply(multiply, e.apply(multiply, e.number(2), rule.slope), beyond));
-}
-
 }  // namespace
 
 std::optional<EdgeRule::Kind> DefinedBoundaries::kind_of(std::string_view word) {
@@ -128,30 +106,39 @@ DefinedBoundaries::Settled DefinedBoundaries::settle(const Stencil& stencil, con
   return settled;
 }
 
-NodeId DefinedBoundaries::with_rules(ExpressionBuilder& e, NodeId value, const Node& read,
+NodeId DefinedBoundaries::with_rules(ExpressionBuilder& e, NodeId value, const Node& tap,
                                      const Settled& settled) const {
+  using enum Operation;
+  // The kernel's 0 beyond an axis that it answers so stays 0 under a sign; what a slope adds is left away there.
+  const auto unless_zero_before = [&](NodeId rise, int axis) {
+    for (int earlier = 0; earlier < axis; ++earlier) {
+      const bool may_be_zero = settled[at(earlier)].value_or(Boundary::zero) == Boundary::zero;
+      if (!may_be_zero || tap.offset[at(earlier)] == 0) continue;
+      rise = e.apply(select, e.beyond(outside, earlier, tap.offset[at(earlier)]), e.number(0), rise);
+    }
+    return rise;
+  };
   // The first axis has the last word: beyond x and y its rule is applied to what y answers.
   for (int axis = e.rank() - 1; axis >= 0; --axis) {
-    const int offset = read.offset[at(axis)];
+    const int offset = tap.offset[at(axis)];
     if (!settled[at(axis)] || offset == 0) continue;
-    const EdgeRule* rule = find(read.index, axis, offset < 0 ? Side::low : Side::high);
-    value = answered(e, value, *rule, *settled[at(axis)], axis, offset);
+    const EdgeRule* rule = find(tap.index, axis, offset < 0 ? Side::low : Side::high);
+    const NodeId beyond = e.beyond(offset < 0 ? before : after, axis, offset);
+    if (rule->kind == Kind::zero && *settled[at(axis)] != Boundary::zero) {
+      value = e.apply(select, beyond, e.number(0), value);
+    } else if (rule->kind == Kind::odd) {
+      value = e.apply(select, beyond, e.apply(negate, value), value);
+    } else if (rule->kind == Kind::neumann) {
+      const NodeId rise = e.apply(multiply, e.apply(multiply, e.number(2), rule->slope), beyond);
+      value = e.apply(add, value, unless_zero_before(rise, axis));
+    }
   }
   return value;
 }
 
-void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const {
+void DefinedBoundaries::rewrite_updates(ExpressionBuilder& e, const std::vector<bool>& used,
+                                        const Settled& settled) const {
   StencilBuilder& builder = e.builder();
-  std::vector<NodeId> roots;
-  for (const Stage& stage : builder.stencil().stages) {
-    for (const Update& update : stage.updates) roots.push_back(update.expression);
-  }
-  const std::vector<bool> used = reachable(builder.stencil(), roots);
-  const Settled settled = settle(builder.stencil(), used, reject);
-  for (int axis = 0; axis < e.rank(); ++axis) {
-    if (settled[at(axis)]) builder.boundary(axis, *settled[at(axis)]);
-  }
-
   const std::vector<Node> nodes = builder.stencil().nodes;  // a copy: the arena grows
   std::vector<NodeId> changed(nodes.size(), -1);
   for (std::size_t id = 0; id < nodes.size(); ++id) {
@@ -164,6 +151,29 @@ void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const 
     changed[id] = node.op == Operation::read ? with_rules(e, value, node, settled) : value;
   }
   builder.rewrite([&](NodeId root) { return changed[at(root)]; });
+}
+
+void DefinedBoundaries::note_edges(StencilBuilder& builder) const {
+  const Stencil& stencil = builder.stencil();
+  for (int field = 0; field < static_cast<int>(stencil.fields.size()); ++field) {
+    for (int axis = 0; axis < stencil.rank; ++axis) {
+      for (const Side side : {Side::low, Side::high}) {
+        const EdgeRule* rule = find(field, axis, side);
+        if (rule != nullptr) builder.edge({field, axis, side == Side::high, rule->kind, rule->slope});
+      }
+    }
+  }
+}
+
+void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const {
+  StencilBuilder& builder = e.builder();
+  const std::vector<bool> used = reachable(builder.stencil(), roots_of(builder.stencil()));
+  const Settled settled = settle(builder.stencil(), used, reject);
+  for (int axis = 0; axis < e.rank(); ++axis) {
+    if (settled[at(axis)]) builder.boundary(axis, *settled[at(axis)]);
+  }
+  if (e.as_written()) return note_edges(builder);
+  rewrite_updates(e, used, settled);
 }
 
 }  // namespace stencil_tune

@@ -15,15 +15,7 @@ namespace stencil_tune {
 
 /// How a field is answered beyond one side of an axis.
 struct EdgeRule {
-  enum class Kind {
-    zero,
-    clamp,
-    periodic,
-    reflect,
-    hold,
-    odd,      ///< mirrored with the sign changed: u[-k] = -u[k]
-    neumann,  ///< mirrored with a slope: u[-k] = u[k] + 2 k q at the low side, and likewise at the high one
-  };
+  using Kind = EdgeWord;
 
   Kind kind = Kind::zero;
   NodeId slope = -1;       ///< neumann: q, outward; reads no field
@@ -33,9 +25,10 @@ struct EdgeRule {
 /// "low" or "high", as numbers.
 enum class Side { low, high };
 
-/// Collects what a definition says of its edges, and rewrites the updates' reads to it. Kernels answer reads beyond an
-/// edge in one way an axis: mirrored, clamped, wrapped or 0. What else is said of a field or a side becomes a part of
-/// the expression, which knows how far beyond the edge its cell lies (Operation::before, after).
+/// Collects what a definition says of its edges. Kernels answer reads beyond an edge in one way an axis: mirrored,
+/// clamped, wrapped or 0. What else is said of a field or a side becomes a part of the simplified form's expressions,
+/// which know how far beyond the edge a cell lies (Operation::before, after). The written form keeps its reads as they
+/// stand, and the words beside them.
 class DefinedBoundaries {
  public:
   /// Throws ExpressionError.
@@ -48,7 +41,8 @@ class DefinedBoundaries {
   /// The kind of a word; nothing for none.
   static std::optional<EdgeRule::Kind> kind_of(std::string_view word);
 
-  /// Settles the boundary of each axis that is spoken of, and rewrites all updates. `reject` throws.
+  /// Settles the boundary of each axis that is spoken of, and rewrites all updates, or notes the written edges.
+  /// `reject` throws.
   void apply(ExpressionBuilder& expressions, const Reject& reject) const;
 
  private:
@@ -67,8 +61,10 @@ class DefinedBoundaries {
   std::set<EdgeRule::Kind> kinds_on(int axis, const Stencil& stencil, const std::vector<bool>& used,
                                     const RejectAxis& reject) const;
   Settled settle(const Stencil& stencil, const std::vector<bool>& used, const Reject& reject) const;
-  /// The read's value, made of what the kernel's boundaries answer.
-  NodeId with_rules(ExpressionBuilder& expressions, NodeId value, const Node& read, const Settled& settled) const;
+  /// The tap's value, made of what the kernel's boundaries answer.
+  NodeId with_rules(ExpressionBuilder& expressions, NodeId value, const Node& tap, const Settled& settled) const;
+  void rewrite_updates(ExpressionBuilder& expressions, const std::vector<bool>& used, const Settled& settled) const;
+  void note_edges(StencilBuilder& builder) const;
 
   std::vector<Said> rules_;
 };

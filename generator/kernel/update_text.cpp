@@ -2,6 +2,7 @@
 
 #include "generator/kernel/regroup.hpp"
 #include "generator/stencil/rewriting/common_weights.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -153,9 +154,12 @@ class StatementWriter {
       case Operation::step:
         return "u.step()";
       case Operation::before:
-      case Operation::after: {
+      case Operation::after:
+      case Operation::outside: {
         const auto axis = static_cast<std::size_t>(node.index);
-        return fmt::format("u.{}({}, {})", name(node.op), axes_[axis], node.offset[axis]);
+        const Operation op = node.op == Operation::outside ? settled_outside(node).op : node.op;
+        if (op == Operation::number) return number(0);
+        return fmt::format("u.{}({}, {})", name(op), axes_[axis], node.offset[axis]);
       }
       case Operation::profile: {
         const auto axis = static_cast<std::size_t>(profile_axis(stencil_, node.index));

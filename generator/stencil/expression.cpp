@@ -199,6 +199,8 @@ NodeId StencilBuilder::before(int axis, int offset) { return along_axis(Operatio
 
 NodeId StencilBuilder::after(int axis, int offset) { return along_axis(Operation::after, axis, offset); }
 
+NodeId StencilBuilder::outside(int axis, int offset) { return along_axis(Operation::outside, axis, offset); }
+
 NodeId StencilBuilder::step() {
   Node node;
   node.op = Operation::step;
@@ -286,6 +288,8 @@ void StencilBuilder::rotate(int from_field, int to_field) {
 
 void StencilBuilder::hold(int field, int layers_of) { stencil_.holds.push_back({field, layers_of}); }
 
+void StencilBuilder::edge(const WrittenEdge& edge) { stencil_.written.edges.push_back(edge); }
+
 void StencilBuilder::rewrite(const std::function<NodeId(NodeId)>& change) {
   for (Stage& stage : stencil_.stages) {
     for (Update& update : stage.updates) update.expression = change(update.expression);
@@ -305,9 +309,18 @@ Stencil StencilBuilder::build() && {
       if (tap.weight >= 0) roots.push_back(tap.weight);
     }
   }
+  std::vector<WrittenEdge> edges;  // a simplified form has those of the other
+  if (form_ == Form::written) edges.swap(stencil_.written.edges);
+  for (const WrittenEdge& edge : edges) {
+    if (edge.slope >= 0) roots.push_back(edge.slope);
+  }
   const std::vector<NodeId> renumbered = drop_unmarked(stencil_, reachable(stencil_, roots));
   for (Stage& stage : stencil_.stages) {
     for (Update& update : stage.updates) update.expression = renumbered[at(update.expression)];
+  }
+  for (WrittenEdge& edge : edges) {
+    if (edge.slope >= 0) edge.slope = renumbered[at(edge.slope)];
+    stencil_.written.edges.push_back(edge);
   }
   return std::move(stencil_);
 }

@@ -21,6 +21,7 @@ int axis_of(const Stencil& stencil, const Node& node) {
     case Operation::coordinate:
     case Operation::before:
     case Operation::after:
+    case Operation::outside:
       return node.index;
     case Operation::profile:
       return profile_axis(stencil, node.index);
@@ -38,8 +39,9 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
     std::array<std::uint64_t, 3> operands{};
     for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
     if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
+    const double value = node.op == Operation::number ? node.value : 0;
     std::string text =
-        fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "));
+        fmt::format("{} {} {} {}", name(node.op), value, fmt::join(node.offset, ","), fmt::join(operands, " "));
     if (const int axis = axis_of(stencil, node); axis >= 0) text += fmt::format(" {}", axis);  // axes are no names
     hashes.push_back(hash_text(text));
   }
@@ -115,6 +117,7 @@ class CanonicalWriter {
         return fmt::format("x{}[{}]", node.index, node.offset[at(node.index)]);
       case Operation::before:
       case Operation::after:
+      case Operation::outside:
         return fmt::format("{} {}[{}]", name(node.op), node.index, node.offset[at(node.index)]);
       case Operation::profile: {
         const int axis = profile_axis(stencil_, node.index);

@@ -44,6 +44,7 @@ constexpr std::array kOperations{
     OperationFacts{Operation::step, "step", 0},
     OperationFacts{Operation::before, "before", 0},
     OperationFacts{Operation::after, "after", 0},
+    OperationFacts{Operation::outside, "outside", 0},
     OperationFacts{Operation::profile, "profile", 0},
 };
 
@@ -114,6 +115,7 @@ double carry_out(Operation op, double a, double b, double c) {
     case Operation::step:
     case Operation::before:
     case Operation::after:
+    case Operation::outside:
     case Operation::profile:
       break;
   }

@@ -80,6 +80,12 @@ void take_boundaries(Problem& problem) {
     }
     problem.boundaries[axis] = *defined;
   }
+  for (std::vector<Node>* nodes : {&problem.stencil.nodes, &problem.stencil.written.nodes}) {
+    for (Node& node : *nodes) {
+      if (node.op != Operation::outside) continue;
+      node.value = problem.boundaries[static_cast<std::size_t>(node.index)] == Boundary::zero ? 1 : 0;
+    }
+  }
 }
 
 void check_edges(const Problem& problem) {

@@ -1,3 +1,4 @@
+#include "generator/stencil/rewriting/linear.hpp"
 #include "runtime/export/text.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -27,6 +28,8 @@ std::string place_expression(const Stencil& stencil, const Node& node) {
       return fmt::format("std::fmax(0.0, static_cast<double>(-({})))", along());
     case Operation::after:
       return fmt::format("std::fmax(0.0, static_cast<double>({} - (n[{}] - 1)))", along(), axis);
+    case Operation::outside:
+      return node.value == 0 ? "0.0" : place_expression(stencil, settled_outside(node));
     default:
       throw Error(ErrorCode::internal, fmt::format("stencil '{}' has an operation unknown here", stencil.name));
   }

@@ -171,6 +171,7 @@ class DefinitionWriter {
         return {"t", Binding::leaf};
       case Operation::before:
       case Operation::after:
+      case Operation::outside:
         return {fmt::format("{}_{}[{}]", "xyz"[node.index], name(node.op), place(node, node.index)), Binding::leaf};
       case Operation::profile:
         return {fmt::format("f{}[{}]", node.index, place(node, profile_axis(stencil_, node.index))), Binding::leaf};

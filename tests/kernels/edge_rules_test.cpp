@@ -19,7 +19,8 @@ double cell(std::int64_t x, std::int64_t y) { return static_cast<double>(3 * x *
 /// The value of a cell that may lie beyond an edge.
 using Beyond = std::function<double(std::int64_t x, std::int64_t y)>;
 
-void expect_beyond(const std::string& boundary, const Beyond& expected) {
+/// By the reference, and by the form that kernels are made of.
+void expect_beyond(const std::string& boundary, const Beyond& expected, const Boundaries& boundaries = {}) {
   const Stencil stencil = parse_definition(fmt::format(R"toml(
 rank = 2
 fields = ["u", "next"]
@@ -32,19 +33,23 @@ next = "q*u + u[x-2] + 10*u[x+1] + 100*u[y-1] + 1000*u[y+2] + 10000*u[x-1, y-1] 
 )toml",
                                                        boundary),
                                            "edges");
-  const Problem problem = make_problem(stencil, ElementType::f64, {}, {2, {kWidth, kHeight, 1}});
+  Problem problem = make_problem(stencil, ElementType::f64, boundaries, {2, {kWidth, kHeight, 1}});
   std::vector<double> u;
   for (std::int64_t y = 0; y < kHeight; ++y) {
     for (std::int64_t x = 0; x < kWidth; ++x) u.push_back(cell(x, y));
   }
   const std::vector<std::vector<double>> inputs{u};
   const ReferenceField found = evaluate_reference(problem, inputs, std::vector<double>{0.375}).front();
+  problem.stencil.written = {};
+  const ReferenceField of_kernels = evaluate_reference(problem, inputs, std::vector<double>{0.375}).front();
   for (std::int64_t y = 0; y < kHeight; ++y) {
     for (std::int64_t x = 0; x < kWidth; ++x) {
       const double right = 0.375 * cell(x, y) + expected(x - 2, y) + 10 * expected(x + 1, y) +
                            100 * expected(x, y - 1) + 1000 * expected(x, y + 2) + 10000 * expected(x - 1, y - 1) +
                            100000 * expected(x + 1, y + 2);
-      EXPECT_NEAR(found.value[static_cast<std::size_t>(y * kWidth + x)], right, 1e-6) << boundary << x << ", " << y;
+      const auto place = static_cast<std::size_t>(y * kWidth + x);
+      EXPECT_NEAR(found.value[place], right, 1e-6) << boundary << x << ", " << y;
+      EXPECT_NEAR(of_kernels.value[place], right, 1e-6) << boundary << x << ", " << y << " as kernels are made";
     }
   }
 }
@@ -79,6 +84,26 @@ TEST(EdgeRules, XHasTheLastWordInCorners) {
     if (y < 0) value += 2 * static_cast<double>(-y) * 0.375;
     return x < 0 || x >= kWidth ? -value : value;
   });
+}
+
+TEST(EdgeRules, ASlopeAddsNothingBeyondAnEarlierAxisThatIsZero) {
+  const auto right = [](std::int64_t x, std::int64_t y) {
+    if (x < 0 || x >= kWidth) return 0.0;
+    const std::int64_t k = y < 0 ? -y : y >= kHeight ? y - (kHeight - 1) : 0;
+    return cell(x, mirrored(y, kHeight)) + 2 * static_cast<double>(k) * 0.375;
+  };
+  expect_beyond("x = \"zero\"\ny = \"neumann(q)\"", right);
+  expect_beyond("y = \"neumann(q)\"", right, {Boundary::zero, Boundary::hold, Boundary::hold});
+}
+
+TEST(EdgeRules, ASlopeAddsToTheZeroOfALaterAxis) {
+  const auto right = [](std::int64_t x, std::int64_t y) {
+    const std::int64_t k = x < 0 ? -x : x >= kWidth ? x - (kWidth - 1) : 0;
+    const double inner = y < 0 || y >= kHeight ? 0 : cell(mirrored(x, kWidth), y);
+    return inner + 2 * static_cast<double>(k) * 0.375;
+  };
+  expect_beyond("x = \"neumann(q)\"\ny = \"zero\"", right);
+  expect_beyond("x = \"neumann(q)\"", right, {Boundary::hold, Boundary::zero, Boundary::hold});
 }
 
 TEST(EdgeRules, SidesDiffer) {

@@ -108,6 +108,7 @@ NodeId ExpressionBuilder::beyond(Operation op, int axis, int offset) {
     throw ExpressionError(fmt::format("the edge is asked about {} cells away; {} is the most", std::abs(offset),
                                       kDefinitionLimits.offset));
   }
+  if (op == Operation::outside) return checked(builder_.outside(axis, offset));
   return checked(op == Operation::before ? builder_.before(axis, offset) : builder_.after(axis, offset));
 }
 
@@ -166,7 +167,7 @@ NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
       moved[at(id)] = read(node.index, {node.offset[0] + by[0], node.offset[1] + by[1], node.offset[2] + by[2]});
       continue;
     }
-    if (node.op == Operation::before || node.op == Operation::after) {
+    if (asks_edge(node.op)) {
       moved[at(id)] = beyond(node.op, node.index, node.offset[at(node.index)] + by[at(node.index)]);
       continue;
     }

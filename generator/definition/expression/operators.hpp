@@ -28,7 +28,7 @@ class ExpressionBuilder {
   NodeId number(double value);
   NodeId read(int field, const Offset& offset);
   NodeId coordinate(int axis, int offset);
-  NodeId beyond(Operation op, int axis, int offset);  ///< before or after
+  NodeId beyond(Operation op, int axis, int offset);  ///< before, after or outside
   NodeId step();
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
   NodeId power(NodeId base, int exponent);

@@ -135,17 +135,19 @@ class Parser final : public ExpressionGrammar<NodeId> {
                  [&](ExpressionBuilder& e) { return e.coordinate(static_cast<int>(axis), offset[axis]); });
   }
 
-  /// x_before, y_after ...
+  /// x_before, y_after, z_outside ...
   static bool is_edge_name(std::string_view name) {
     return name.size() > 2 && is_axis_name(name.substr(0, 1)) &&
-           (name.substr(1) == "_before" || name.substr(1) == "_after");
+           (name.substr(1) == "_before" || name.substr(1) == "_after" || name.substr(1) == "_outside");
   }
 
   /// How far the cell lies beyond an edge, or a neighbour: x_before[x-1].
   NodeId edge(const Token& token) {
     const std::size_t axis = axis_of(Token{token.kind, token.text.substr(0, 1), token.value, token.offset});
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
-    const Operation op = token.text.ends_with("_before") ? Operation::before : Operation::after;
+    const Operation op = token.text.ends_with("_before")  ? Operation::before
+                         : token.text.ends_with("_after") ? Operation::after
+                                                          : Operation::outside;
     return build(token.offset,
                  [&](ExpressionBuilder& e) { return e.beyond(op, static_cast<int>(axis), offset[axis]); });
   }

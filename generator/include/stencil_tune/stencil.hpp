@@ -52,6 +52,7 @@ enum class Operation {
   step,        ///< number of the step (Place)
   before,      ///< cells that the cell, moved by an offset along an axis, lies before the first one of the grid; else 0
   after,       ///< ... behind the last one
+  outside,     ///< ... before the first or behind the last one, where the axis's boundary is zero; else 0
   profile,     ///< a field that varies along one axis alone, at the cell moved by an offset along it
 };
 
@@ -64,9 +65,9 @@ using NodeId = int;  ///< index into Stencil::nodes
 /// One operation of an expression.
 struct Node {
   Operation op = Operation::number;            ///< what it does
-  double value = 0;                            ///< number
-  int index = 0;                               ///< coefficient or field; coordinate, before, after: axis
-  Offset offset{0, 0, 0};                      ///< read, profile; along the axis: coordinate, before, after
+  double value = 0;                            ///< number; outside: 1 where make_problem() found the boundary zero
+  int index = 0;                               ///< coefficient or field; coordinate, before, after, outside: axis
+  Offset offset{0, 0, 0};                      ///< read, profile; along the axis: coordinate, before, after, outside
   std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
   friend bool operator==(const Node& a, const Node& b) {
@@ -112,11 +113,32 @@ struct Profile {
   int axis = 0;
 };
 
+/// A word for what lies beyond an edge. Kernels know the first five themselves (Boundary).
+enum class EdgeWord {
+  hold,
+  zero,
+  clamp,
+  periodic,
+  reflect,
+  odd,      ///< mirrored with the sign changed: u[-k] = -u[k]
+  neumann,  ///< mirrored with a slope: u[-k] = u[k] + 2 k q at the low side, and likewise at the high one
+};
+
+/// What a definition says of a field beyond one side of an axis.
+struct WrittenEdge {
+  int field = 0;  ///< index into fields
+  int axis = 0;
+  bool high = false;  ///< the side
+  EdgeWord word = EdgeWord::hold;
+  NodeId slope = -1;  ///< neumann: q, outward; an index into WrittenForm::nodes
+};
+
 /// The updates as their author wrote them: nothing is carried out, simplified or brought into another order. What is
 /// derived from a stencil's own nodes is checked against these. Fields and coefficients are the stencil's.
 struct WrittenForm {
-  std::vector<Node> nodes;    ///< operands before their users
-  std::vector<Stage> stages;  ///< outputs as in Stencil::stages; expressions are indices into these nodes
+  std::vector<Node> nodes;         ///< operands before their users
+  std::vector<Stage> stages;       ///< outputs as in Stencil::stages; expressions are indices into these nodes
+  std::vector<WrittenEdge> edges;  ///< beyond which these reads go as they stand; Stencil::nodes have the words in them
 };
 
 /// An update rule: fields, coefficients, and what each stage of a step writes.
@@ -163,10 +185,11 @@ class StencilBuilder {
   NodeId read(int field,
               Offset offset);  ///< a field's cell at that distance; of a profile the offset on its axis counts
   NodeId coordinate(int axis,
-                    int offset = 0);    ///< of the cell, or of one that far along the axis: Place::origin + index
-  NodeId step();                        ///< Place::step; the next step's is one more
-  NodeId before(int axis, int offset);  ///< how far the cell at that offset lies before the grid's first; 0 elsewhere
-  NodeId after(int axis, int offset);   ///< how far behind the last
+                    int offset = 0);     ///< of the cell, or of one that far along the axis: Place::origin + index
+  NodeId step();                         ///< Place::step; the next step's is one more
+  NodeId before(int axis, int offset);   ///< how far the cell at that offset lies before the grid's first; 0 elsewhere
+  NodeId after(int axis, int offset);    ///< how far behind the last
+  NodeId outside(int axis, int offset);  ///< how far beyond either, where the axis's boundary is zero
 
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights
@@ -178,6 +201,7 @@ class StencilBuilder {
   void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
   void rotate(int from_field, int to_field);         ///< after a step
   void hold(int field, int layers_of);               ///< whose held layers an intermediate has
+  void edge(const WrittenEdge& edge);                ///< of the written form
   void rewrite(
       const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
 

@@ -79,6 +79,7 @@ void Derivatives::pass_on(NodeId id) {
     case Operation::step:
     case Operation::before:
     case Operation::after:
+    case Operation::outside:
     case Operation::profile:
     case Operation::less:
     case Operation::less_equal:

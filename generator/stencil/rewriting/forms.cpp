@@ -46,7 +46,7 @@ Stencil with_written_form(Stencil simplified, Stencil written) {
         fmt::format("stencil '{}' has other fields, coefficients, outputs, rotations or held layers as it is written",
                     simplified.name));
   }
-  simplified.written = {std::move(written.nodes), std::move(written.stages)};
+  simplified.written = {std::move(written.nodes), std::move(written.stages), std::move(written.written.edges)};
   return simplified;
 }
 

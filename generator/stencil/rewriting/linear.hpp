@@ -8,11 +8,24 @@
 
 namespace stencil_tune {
 
+/// Whether it says how far beyond an edge a cell lies.
+inline bool asks_edge(Operation op) {
+  return op == Operation::before || op == Operation::after || op == Operation::outside;
+}
+
 /// Whether it is read at no field of the whole grid, and yet is not the same everywhere: a coordinate, the step's
 /// number, the distance from an edge, a profile.
 inline bool is_place(Operation op) {
-  return op == Operation::coordinate || op == Operation::step || op == Operation::before || op == Operation::after ||
-         op == Operation::profile;
+  return op == Operation::coordinate || op == Operation::step || asks_edge(op) || op == Operation::profile;
+}
+
+/// An `outside` node as what it comes to on the problem's grid: before, after or 0.
+inline Node settled_outside(const Node& node) {
+  if (node.value == 0) return {};
+  Node settled = node;
+  settled.op = node.offset[static_cast<std::size_t>(node.index)] < 0 ? Operation::before : Operation::after;
+  settled.value = 0;
+  return settled;
 }
 
 /// Whether the expression is a weighted sum of field reads with read-free weights (and no constant term).

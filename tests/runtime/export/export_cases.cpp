@@ -19,6 +19,20 @@ ExportCase of(const Stencil& stencil, ElementType type, const Boundaries& bounda
   return found;
 }
 
+/// Whose slope in y ends where x, which the caller makes zero, does.
+Stencil sloping() {
+  return parse_definition(R"toml(
+name = "sloping"
+rank = 2
+fields = ["u", "u_next"]
+[update]
+u_next = "0.5*u + 0.2*u[x-1, y-1] - 0.1*u[x+1, y+1]"
+[boundary]
+y = "neumann(0.25)"
+)toml",
+                          "sloping.toml");
+}
+
 }  // namespace
 
 ExportCase driven_wave() {
@@ -50,6 +64,7 @@ std::vector<ExportCase> export_cases() {
          "system.bx32.by1.rx2.v2.pf1.t1.ch2"),
       of(predictor_corrector(2), f16, {hold, hold, hold}, "system.bx32.by1.rx3.v1.pf2.t2",
          "system.bx32.by1.rx3.v1.pf2.t1"),
+      of(sloping(), f64, {zero, hold, hold}, "temporal.bx32.by1.rx4.v2.pf2.t3.ch2", nullptr),
       of(corpus("life"), f32, {periodic, hold, hold}, "direct.bx32.by4", nullptr),
       of(corpus("heat3d"), bf16, {hold, zero, hold}, "temporal.bx32.by4.rx2.ry2.v2.pf1.t3", nullptr),
   };

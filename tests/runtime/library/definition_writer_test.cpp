@@ -42,6 +42,12 @@ TEST(DefinitionWriter, StencilsThatNobodyWroteKeepTheirKeys) {
   }
 }
 
+TEST(DefinitionWriter, WordsBeyondEdgesStayInTheUpdates) {
+  expect_same_key(parse_definition(
+      "rank = 2\nfields = [\"u\", \"v\"]\n[update]\nv = \"u[x-1, y+1] - u[x+1]\"\n[boundary]\ny = \"neumann(0.5)\"\n",
+      "edges"));
+}
+
 TEST(DefinitionWriter, LeavesOutWhatNothingUses) {
   StencilBuilder builder("sparse", 1);
   builder.field("unused");

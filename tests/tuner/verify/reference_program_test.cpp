@@ -88,11 +88,11 @@ TEST(ReferenceProgram, AgreesWithThePlainEvaluatorOnFunctionsAndPlaces) {
   const Stencil stencil = parse_definition(
       "rank = 2\nfields = [\"u\", \"p\", \"q\"]\n[update]\n"
       "p = \"sin(u) + cos(u[x-1])*tan(0.3*u) + pow(u[y+1], 1.5) + x[x+1]*y\"\n"
-      "q = \"tanh(u) + log(u[x+1]) + t*y[y-2] + x/3 + u*x_before[x-2] - y_after[y+1]\"\n",
+      "q = \"tanh(u) + log(u[x+1]) + t*y[y-2] + x/3 + u*x_before[x-2] - y_after[y+1] + u*y_outside[y-1]\"\n",
       "functions.toml");
   for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::bf16}) {
     expect_agreement(
-        make_problem(stencil, type, {Boundary::periodic, Boundary::hold, Boundary::hold}, {2, {7, 5, 1}}, 9));
+        make_problem(stencil, type, {Boundary::periodic, Boundary::zero, Boundary::hold}, {2, {7, 5, 1}}, 9));
   }
 }
 

@@ -37,6 +37,8 @@ TEST(Wire, AProblemArrivesWithItsProfilesAndEdges) {
   EXPECT_EQ(kernel_inputs(received), kernel_inputs(sent));
   EXPECT_EQ(cells_of_field(received, 0), 50);
   EXPECT_EQ(received.boundaries, sent.boundaries);
+  ASSERT_EQ(received.stencil.written.edges.size(), sent.stencil.written.edges.size());
+  EXPECT_EQ(received.stencil.written.edges.back().word, EdgeWord::odd);
 }
 
 TEST(Wire, ACompileResultArrivesWithItsBinary) {

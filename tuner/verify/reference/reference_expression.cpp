@@ -15,19 +15,25 @@ namespace {
 
 bool is_number(const Node& node) { return node.op == Operation::number; }
 
-/// The nodes below the root, in their order; the root becomes the last.
-std::vector<Node> needed(const std::vector<Node>& nodes, NodeId root) {
+/// Marks the nodes below the root, and the root, which is the last of them.
+std::vector<bool> marked_below(const std::vector<Node>& nodes, NodeId root) {
   std::vector<bool> marked(at(root) + 1);
   marked[at(root)] = true;
   for (NodeId id = root; id >= 0; --id) {
     const Node& node = nodes[at(id)];
     for (std::size_t i = 0; marked[at(id)] && i < at(operand_count(node.op)); ++i) marked[at(node.operands[i])] = true;
   }
+  return marked;
+}
+
+/// The nodes below the root, in their order; the root becomes the last.
+std::vector<Node> needed(const std::vector<Node>& nodes, NodeId root) {
+  const std::vector<bool> marked = marked_below(nodes, root);
   std::vector<NodeId> place(marked.size(), -1);
   std::vector<Node> kept;
   for (std::size_t id = 0; id < marked.size(); ++id) {
     if (!marked[id]) continue;
-    Node node = nodes[id];
+    Node node = nodes[id].op == Operation::outside ? settled_outside(nodes[id]) : nodes[id];
     for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) node.operands[i] = place[at(node.operands[i])];
     place[id] = static_cast<NodeId>(kept.size());
     kept.push_back(node);
@@ -50,9 +56,8 @@ Node carried_out(const Node& node, const std::vector<Node>& nodes) {
   return std::isfinite(number.value) ? number : node;
 }
 
-/// Constants carried out, decided selects taken.
-std::vector<Node> settled(const std::vector<Node>& nodes, NodeId root) {
-  std::vector<Node> result(nodes.begin(), nodes.begin() + root + 1);
+/// Constants carried out, decided selects taken. The last node is the root.
+std::vector<Node> settled(std::vector<Node> result) {
   std::vector<NodeId> stands_for(result.size());  // a decided select is its branch
   for (std::size_t id = 0; id < result.size(); ++id) {
     Node& node = result[id];
@@ -66,8 +71,82 @@ std::vector<Node> settled(const std::vector<Node>& nodes, NodeId root) {
       node = carried_out(node, result);
     }
   }
-  return needed(result, stands_for[at(root)]);
+  return needed(result, stands_for.back());
 }
+
+/// What lies beyond the edges, put into a written expression. Kernels have the definition's words in their updates, and
+/// zero where cells are read. Here a read is answered axis by axis, the problem's zero among the words.
+class AnsweredBeyondEdges {
+ public:
+  explicit AnsweredBeyondEdges(const Problem& problem) : problem_(problem) {}
+
+  /// Of the written expression, the root last.
+  std::vector<Node> nodes(NodeId root) && {
+    const WrittenForm& written = problem_.stencil.written;
+    place_.assign(written.nodes.size(), -1);
+    for (const WrittenEdge& edge : written.edges) {
+      if (edge.slope >= 0) copy(edge.slope);
+    }
+    copy(root);
+    return needed(nodes_, place_[at(root)]);
+  }
+
+ private:
+  /// With all that it is made of, operands first.
+  void copy(NodeId root) {
+    const std::vector<Node>& written = problem_.stencil.written.nodes;
+    const std::vector<bool> marked = marked_below(written, root);
+    for (std::size_t id = 0; id < marked.size(); ++id) {
+      if (!marked[id] || place_[id] >= 0) continue;
+      Node node = written[id];
+      for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) node.operands[i] = place_[at(node.operands[i])];
+      place_[id] = node.op == Operation::read ? beyond(node, 0) : add(node);
+    }
+  }
+
+  NodeId add(const Node& node) {
+    nodes_.push_back(node);
+    return static_cast<NodeId>(nodes_.size()) - 1;
+  }
+  NodeId add(Operation op, NodeId a, NodeId b = -1, NodeId c = -1) {
+    Node node;
+    node.op = op;
+    node.operands = {a, b, c};
+    return add(node);
+  }
+
+  /// The read where the axes from this one on may have ended: what this axis's word makes of what the next ones answer.
+  NodeId beyond(const Node& read, std::size_t axis) {
+    if (axis == kMaxRank) return add(read);
+    const NodeId answered = beyond(read, axis + 1);
+    const int offset = read.offset[axis];
+    if (offset == 0) return answered;
+    const auto& edges = problem_.stencil.written.edges;
+    const auto edge = std::find_if(edges.begin(), edges.end(), [&](const WrittenEdge& each) {
+      return each.field == read.index && each.axis == static_cast<int>(axis) && each.high == (offset > 0);
+    });
+    const bool defined = edge != edges.end();
+    const bool is_zero = defined ? edge->word == EdgeWord::zero : problem_.boundaries[axis] == Boundary::zero;
+    const bool mirrors = defined && (edge->word == EdgeWord::odd || edge->word == EdgeWord::neumann);
+    if (!is_zero && !mirrors) return answered;
+    if (is_zero && nodes_[at(answered)].op == Operation::read && problem_.boundaries[axis] == Boundary::zero) {
+      return answered;  // 0 where it reads
+    }
+    Node distance;
+    distance.op = offset < 0 ? Operation::before : Operation::after;
+    distance.index = static_cast<int>(axis);
+    distance.offset[axis] = offset;
+    const NodeId far = add(distance);
+    if (is_zero) return add(Operation::select, far, add(Node{}), answered);
+    if (edge->word == EdgeWord::odd) return add(Operation::select, far, add(Operation::negate, answered), answered);
+    const NodeId rise = add(Operation::multiply, add(Operation::add, far, far), place_[at(edge->slope)]);
+    return add(Operation::select, far, add(Operation::add, answered, rise), answered);
+  }
+
+  const Problem& problem_;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> place_;  ///< of each written node among these
+};
 
 void reject_unknown_reads(const Problem& problem, const std::vector<Node>& nodes) {
   const std::vector<Tap>& known = problem.facts.taps;
@@ -86,9 +165,10 @@ void reject_unknown_reads(const Problem& problem, const std::vector<Node>& nodes
 ReferenceExpression reference_expression(const Problem& problem, std::size_t output) {
   const Stencil& stencil = problem.stencil;
   const bool as_written = !stencil.written.stages.empty();
-  const std::vector<Node>& nodes = as_written ? stencil.written.nodes : stencil.nodes;
   const std::vector<Stage>& stages = as_written ? stencil.written.stages : stencil.stages;
-  ReferenceExpression expression{settled(nodes, stages[at(problem.stage)].updates[output].expression)};
+  const NodeId root = stages[at(problem.stage)].updates[output].expression;
+  ReferenceExpression expression{as_written ? settled(AnsweredBeyondEdges(problem).nodes(root))
+                                            : settled(needed(stencil.nodes, root))};
   reject_unknown_reads(problem, expression.nodes);
   return expression;
 }
@@ -150,6 +230,7 @@ void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands
     case Operation::step:
     case Operation::before:
     case Operation::after:
+    case Operation::outside:
     case Operation::profile:
       break;
   }
