@@ -13,10 +13,12 @@ namespace {
 
 bool is_chosen_here(const Cut& cut) { return cut == Cut{0, 0, 0}; }
 
-void refuse_coordinates(const Problem& whole, std::size_t axis) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("stencil '{}' asks for the coordinate {}, whose axis is periodic: it cannot be cut along it",
-                          whole.stencil.name, "xyz"[axis]));
+void refuse_places(const Problem& whole, std::size_t axis) {
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("stencil '{0}' asks for the coordinate {1}, or for {1}_before or {1}_after, and {1} is periodic: "
+                  "it cannot be cut along it; cut along another axis",
+                  whole.stencil.name, "xyz"[axis]));
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ Decomposition decompose(const Problem& whole, int ranks, const Cut& cut, int ste
                                                          to_string(cut, whole.extents.rank), grid.ranks(), ranks));
   }
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    if (cut[axis] > 1 && !allowed[axis]) refuse_coordinates(whole, axis);
+    if (cut[axis] > 1 && !allowed[axis]) refuse_places(whole, axis);
   }
   return grid;
 }

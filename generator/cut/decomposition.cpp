@@ -151,14 +151,16 @@ Decomposition choose_decomposition(const Extents& grid, const Boundaries& bounda
     }
   }
   if (best) return *best;
-  std::string layers;
+  std::string layers, uncut;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.rank); ++axis) {
     layers += fmt::format("{}{}", axis > 0 ? "x" : "", std::max(halo[axis].low, halo[axis].high));
+    if (!may_cut[axis]) uncut += fmt::format("{}{}", uncut.empty() ? "" : ", ", kAxisNames[axis]);
   }
-  refuse(
-      fmt::format("a grid of {} cannot be cut into {} parts, each as thick as the halo of {} cells: take fewer ranks, "
-                  "or exchange more often",
-                  to_string(grid), ranks, layers));
+  if (!uncut.empty()) uncut = fmt::format(", none across {}, where its stencil asks for a cell's place", uncut);
+  refuse(fmt::format(
+      "a grid of {} cannot be cut into {} parts, each as thick as the halo of {} cells{}: take fewer ranks, "
+      "or exchange more often",
+      to_string(grid), ranks, layers, uncut));
 }
 
 }  // namespace stencil_tune

@@ -1,8 +1,10 @@
 #include "generator/cut/halo_need.hpp"
 
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -30,9 +32,11 @@ class Backwards {
  public:
   explicit Backwards(const Problem& problem) : problem_(problem) {
     need_.fields.resize(problem.stencil.fields.size());
-    for (std::size_t axis = 0; axis < at(problem.extents.rank); ++axis) {
-      edges_[axis] = static_cast<int>(least_extent(problem.stencil, axis)) - 1;
-      holds_ = holds_ || problem.boundaries[axis] == Boundary::hold;
+    const auto axes = problem.boundaries.begin();
+    holds_ = std::count(axes, axes + problem.extents.rank, Boundary::hold) > 0;
+    for (const Node& node : problem.stencil.nodes) {
+      if (asks_edge(node.op))
+        edges_[at(node.index)] = std::max(edges_[at(node.index)], std::abs(node.offset[at(node.index)]));
     }
   }
 
@@ -102,9 +106,11 @@ std::vector<int> fields_with_halos(const Problem& problem) {
 
 bool may_cut(const Problem& problem, std::size_t axis, int steps) {
   if (problem.boundaries[axis] != Boundary::periodic) return true;
-  if (steps == 1 && problem.stencil.stages.size() == 1) return true;
+  const bool in_own_cells = steps == 1 && problem.stencil.stages.size() == 1;
   return std::none_of(problem.stencil.nodes.begin(), problem.stencil.nodes.end(), [&](const Node& node) {
-    return node.op == Operation::coordinate && node.index == static_cast<int>(axis);
+    const bool counts_on = node.op == Operation::coordinate && !in_own_cells;
+    const bool asks = counts_on || node.op == Operation::before || node.op == Operation::after;
+    return asks && node.index == static_cast<int>(axis);
   });
 }
 

@@ -51,6 +51,11 @@ TEST_F(DistributedFailures, CutsThatCannotBeAreRefused) {
   Request placed = request_for("heat2d", {16, 9, 1}, Boundary::periodic);
   placed.stencil = parse_stencil("u_next = 0.5*u[x-1,y] + x", 2);
   expect_on_all(errors_of(2, placed, {.cut = {2, 1, 1}, .steps_per_exchange = 2}), "asks for the coordinate x");
+  placed.stencil = parse_definition(
+      "rank = 2\nfields = [\"u\", \"u_next\"]\n[update]\nu_next = \"u[x-1]*x_before[x-1] + u[y-1]*y_after[y+1]\"\n",
+      "edges");
+  expect_on_all(errors_of(2, placed, {.cut = {2, 1, 1}}), "or for x_before or x_after, and x is periodic");
+  expect_on_all(errors_of(2, placed, {}), "none across x, y");
 }
 
 TEST_F(DistributedFailures, ALostRankEndsTheOthersWaiting) {

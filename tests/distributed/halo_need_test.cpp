@@ -5,6 +5,7 @@
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/library.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace stencil_tune {
@@ -87,6 +88,16 @@ TEST(HaloNeed, CoordinatesDoNotGoRoundAPeriodicEdge) {
   EXPECT_TRUE(may_cut(whole_step(placed, Boundary::periodic), 0, 1));
   EXPECT_TRUE(may_cut(whole_step(placed, Boundary::periodic), 1, 2));
   EXPECT_TRUE(may_cut(whole_step(placed), 0, 2));
+}
+
+TEST(HaloNeed, PartsDoNotKnowHowFarAPeriodicEdgeIs) {
+  for (const char* asked : {"x_before[x-1]", "x_after[x+2]"}) {
+    const Stencil edges = parse_definition(
+        fmt::format("rank = 2\nfields = [\"u\", \"u_next\"]\n[update]\nu_next = \"u[x-1]*{}\"\n", asked), "edges.toml");
+    EXPECT_FALSE(may_cut(whole_step(edges, Boundary::periodic), 0, 1));
+    EXPECT_TRUE(may_cut(whole_step(edges, Boundary::periodic), 1, 2));
+    EXPECT_TRUE(may_cut(whole_step(edges, Boundary::zero), 0, 2));
+  }
 }
 
 }  // namespace

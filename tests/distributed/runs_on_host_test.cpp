@@ -152,5 +152,43 @@ y.high = "reflect"
   expect_equal({.request = request, .cut = {2, 3, 1}, .per_exchange = 2, .steps = {5}});
 }
 
+TEST_F(RunsOnHost, WordsBeyondTwoEdgesMeetAtTheGridsOwnCorners) {
+  Request request = request_for("heat2d", {35, 37, 1}, Boundary::zero);
+  request.boundaries[1] = Boundary::hold;
+  request.stencil = parse_definition(R"toml(
+rank = 2
+fields = ["u", "u_next"]
+[update]
+u_next = "0.5*u + 0.1*(u[x-1, y-1] + u[x+2, y+1] - u[x+1, y-2])"
+[boundary]
+y = "neumann(0.25)"
+)toml",
+                                     "corners.toml");
+  for (int ranks = 1; ranks <= 8; ++ranks) {
+    for (const Cut& cut : cuts_into(ranks, 2)) {
+      expect_equal({.request = request, .cut = cut, .per_exchange = 2, .steps = {3}});
+    }
+  }
+}
+
+TEST_F(RunsOnHost, DistancesFromEdgesAreThoseOfTheWhole) {
+  Request request = request_for("heat2d", {53, 37, 1}, Boundary::hold);
+  request.stencil = parse_definition(R"toml(
+rank = 2
+fields = ["u", "u_next"]
+[update]
+u_next = "0.5*u[x-1] + 0.25*u[y+1]*(1 + x_before[x-3]) + 0.01*y_after[y+2] - 0.02*x_after[x+1]*y_before"
+)toml",
+                                     "distances.toml");
+  for (const Boundary in_x : {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::reflect}) {
+    request.boundaries[0] = in_x;
+    for (int ranks = 1; ranks <= 8; ++ranks) {
+      for (const Cut& cut : cuts_into(ranks, 2)) {
+        expect_equal({.request = request, .cut = cut, .per_exchange = 2, .steps = {3}});
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stencil_tune
