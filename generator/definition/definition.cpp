@@ -96,9 +96,13 @@ class DefinitionReader : private TomlReader {
     }
     if (const toml::table* coefficients = table(document, "coefficients")) {
       for (const TomlEntry& entry : entries(*coefficients)) {
-        const bool is_number = entry.value->is_number();
-        if (!is_number) reject(offset_of(*entry.value), "a coefficient's default must be a number");
-        stencil.declare_coefficient(entry.key, *entry.value->value<double>(), entry.offset);
+        if (entry.value->is_number()) {
+          stencil.declare_coefficient(entry.key, *entry.value->value<double>(), entry.offset);
+        } else if (entry.value->is_string()) {
+          stencil.declare_coefficient(entry.key, expression(entry), entry.offset);
+        } else {
+          reject(offset_of(*entry.value), "a coefficient's default is a number, or made of numbers, as in \"1/3\"");
+        }
       }
     }
     if (const toml::table* let = table(document, "let")) {
@@ -136,7 +140,9 @@ class DefinitionReader : private TomlReader {
     const std::vector<TomlEntry> updates = entries(table);
     stencil.begin_stage(offset_of(table));
     if (updates.empty()) reject(offset_of(table), "this stage writes nothing");
-    for (const TomlEntry& entry : updates) stencil.update(entry.key, expression(entry), entry.offset);
+    for (const TomlEntry& entry : updates) {
+      stencil.update(entry.key, parse_expression(expression(entry), stencil.scope()), entry.offset);
+    }
   }
 
   void rotations(DefinedStencil& stencil, const toml::table& document) const {

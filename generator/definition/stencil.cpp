@@ -32,6 +32,25 @@ std::string_view current_of(std::string_view name) {
   return {};
 }
 
+bool is_written(const Stencil& stencil, int field) {
+  return std::any_of(stencil.stages.begin(), stencil.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.updates.begin(), stage.updates.end(),
+                       [&](const Update& update) { return update.output == field; });
+  });
+}
+
+/// Whether a stage has written what the field holds at the end of a step, in this one or one before.
+bool is_made(const Stencil& stencil, int field) {
+  for (std::size_t steps = 0; steps <= stencil.rotations.size(); ++steps) {
+    if (is_written(stencil, field)) return true;
+    const auto taken = std::find_if(stencil.rotations.begin(), stencil.rotations.end(),
+                                    [&](const Rotation& rotation) { return rotation.to == field; });
+    if (taken == stencil.rotations.end()) return false;
+    field = taken->from;
+  }
+  return false;  // they take turns among themselves
+}
+
 }  // namespace
 
 DefinedStencil::DefinedStencil(const DefinitionText& text, std::string name, int rank, Form form)
@@ -74,6 +93,16 @@ void DefinedStencil::declare_coefficient(std::string_view name, double value, st
   declared_.emplace_back(name, offset);
 }
 
+void DefinedStencil::declare_coefficient(std::string_view name, const ExpressionText& value, std::size_t offset) {
+  for (const Token& token : tokenize(value)) {
+    if (token.kind != Token::Kind::name || !scope_.symbols().contains(token.text)) continue;
+    text_.reject(token.offset, fmt::format("'{}' is no number; a coefficient's default is made of numbers alone, since "
+                                           "callers may give every coefficient another value",
+                                           token.text));
+  }
+  declare_coefficient(name, parse_number(value), offset);
+}
+
 void DefinedStencil::declare_expression(std::string_view name, const ExpressionText& expression, std::size_t offset) {
   if (const std::string why = scope_.obstacle(name); !why.empty()) text_.reject(offset, why);
   scope_.declare(name, {Symbol::Kind::expression, parse_expression(expression, scope_)});
@@ -87,9 +116,8 @@ void DefinedStencil::begin_stage(std::size_t offset) {
   builder_.begin_stage();
 }
 
-void DefinedStencil::update(std::string_view output, const ExpressionText& expression, std::size_t offset) {
-  const int field = known_field(output, offset);
-  builder_.update(field, parse_expression(expression, scope_));
+void DefinedStencil::update(std::string_view output, NodeId value, std::size_t offset) {
+  builder_.update(known_field(output, offset), value);
   scope_.find(output)->used = true;
 }
 
@@ -101,6 +129,7 @@ void DefinedStencil::rotate(std::string_view from, std::string_view to, std::siz
     if (other.to == rotation.to) text_.reject(offset, fmt::format("two fields become '{}'", to));
   }
   builder_.rotate(rotation.from, rotation.to);
+  rotated_.push_back(offset);
   scope_.find(from)->used = scope_.find(to)->used = true;  // a state that is kept for the caller alone
 }
 
@@ -148,13 +177,41 @@ void DefinedStencil::rotate_by_convention() {
     rotated = true;
     const std::optional<int> previous = field_index(fmt::format("{}_prev", current_of(name)));
     if (previous) builder_.rotate(*current, *previous);
+    refuse_older_level(name, current_of(name));
   }
   const std::set<int> read = fields_read(builder_.stencil());
   const bool one_of_each = outputs.size() == 1 && read.size() == 1 && !read.contains(outputs[0]);
   if (!rotated && one_of_each) builder_.rotate(outputs[0], *read.begin());
 }
 
+void DefinedStencil::refuse_older_level(std::string_view next, std::string_view current) {
+  for (const std::string_view age : {"old", "older", "last", "before", "previous", "past", "m1", "nm1", "minus1"}) {
+    const std::string name = fmt::format("{}_{}", current, age);
+    const std::optional<int> field = field_index(name);
+    if (!field || is_written(builder_.stencil(), *field)) continue;
+    text_.reject(
+        scope_.find(name)->offset,
+        fmt::format("'{0}' has the name of an older time level of '{1}', but nothing becomes it after a step. If '{1}' "
+                    "does, call it '{1}_prev', or write [rotate] with {2} = \"{1}\" and {1} = \"{0}\". If it never "
+                    "changes, give it another name, or write [rotate] with {2} = \"{1}\" alone",
+                    name, current, next));
+  }
+}
+
+void DefinedStencil::refuse_turned_rotations() const {
+  const Stencil& stencil = builder_.stencil();
+  for (std::size_t i = 0; i < rotated_.size(); ++i) {
+    const auto [from, to] = stencil.rotations[i];
+    if (!is_written(stencil, to) || is_made(stencil, from)) continue;
+    text_.reject(rotated_[i],
+                 fmt::format("after a step the left field becomes the right one: no stage writes '{0}', and what one "
+                             "writes to '{1}' would be lost; write {1} = \"{0}\"",
+                             stencil.fields[at(from)], stencil.fields[at(to)]));
+  }
+}
+
 Stencil DefinedStencil::build(std::size_t offset) && {
+  refuse_turned_rotations();
   for (const auto& [name, where] : declared_) {
     if (!scope_.find(name)->used) text_.reject(where, fmt::format("'{}' is declared but never used", name));
   }

@@ -24,14 +24,16 @@ class DefinedStencil {
   /// A field that varies along the axis ('x', 'y' or 'z') alone.
   void declare_profile(std::string_view name, std::string_view axis, std::size_t offset);
   void declare_coefficient(std::string_view name, double value, std::size_t offset);
+  /// Its default an expression of numbers.
+  void declare_coefficient(std::string_view name, const ExpressionText& value, std::size_t offset);
   void declare_expression(std::string_view name, const ExpressionText& expression, std::size_t offset);
 
   void begin_stage(std::size_t offset);
-  void update(std::string_view output, const ExpressionText& expression, std::size_t offset);
+  void update(std::string_view output, NodeId value, std::size_t offset);
   void rotate(std::string_view from, std::string_view to, std::size_t offset);
 
   /// What an author means who names the next state u_next (or u_new) and the one before u_prev; else a single output
-  /// becomes the single input.
+  /// becomes the single input. Refuses an input that has another name of an older state: nothing would change it.
   void rotate_by_convention();
 
   /// The intermediate `field` has the held layers of the other. After rotations.
@@ -46,6 +48,8 @@ class DefinedStencil {
   Stencil build(std::size_t offset) &&;
 
  private:
+  void refuse_older_level(std::string_view next, std::string_view current);
+  void refuse_turned_rotations() const;
   void require_room(std::string_view name, std::size_t offset) const;
   EdgeRule edge_rule(const ExpressionText& rule);
   int known_field(std::string_view name, std::size_t offset);
@@ -56,6 +60,7 @@ class DefinedStencil {
   Scope scope_;
   DefinedBoundaries boundaries_;
   std::vector<std::pair<std::string, std::size_t>> declared_;  ///< where, so that unused ones can be shown
+  std::vector<std::size_t> rotated_;                           ///< where, of each that the text itself says
 };
 
 }  // namespace stencil_tune

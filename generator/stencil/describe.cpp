@@ -202,13 +202,15 @@ std::string describe(const Stencil& stencil) {
   if (stencil.element) text += fmt::format("element type: {}\n", name(*stencil.element));
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) text += describe_stage(stencil, stage);
   text += boundary_text(stencil);
-  if (!stencil.rotations.empty()) {
-    text += "after a step:";
-    for (std::size_t i = 0; i < stencil.rotations.size(); ++i) {
-      text += fmt::format("{} {} becomes {}", i == 0 ? "" : ",", stencil.fields[at(stencil.rotations[i].from)],
-                          stencil.fields[at(stencil.rotations[i].to)]);
-    }
-    text += "\n";
+  if (const std::string rotations = rotations_text(stencil); !rotations.empty()) text += rotations + "\n";
+  return text;
+}
+
+std::string rotations_text(const Stencil& stencil) {
+  std::string text;
+  for (const auto& [from, to] : stencil.rotations) {
+    text += fmt::format("{} {} becomes {}", text.empty() ? "after a step:" : ",", stencil.fields[at(from)],
+                        stencil.fields[at(to)]);
   }
   for (const Hold& hold : stencil.holds) {
     text += fmt::format("held layers of {} are those of {}\n", stencil.fields[at(hold.field)],

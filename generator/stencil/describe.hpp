@@ -14,6 +14,9 @@ namespace stencil_tune {
 /// newline.
 std::string describe(const Stencil& stencil);
 
+/// "after a step: u_next becomes u, u becomes u_prev"; empty where nothing becomes another.
+std::string rotations_text(const Stencil& stencil);
+
 /// As a definition declares the field: "u", or "dz(z)" for one that varies along z alone.
 std::string declared_name(const Stencil& stencil, int field);
 

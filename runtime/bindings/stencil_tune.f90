@@ -544,8 +544,8 @@ contains
     call finish(c_load(c_loc(text), stencil%handle), status)
   end subroutine
 
-  ! A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1", whose fields stand in the order of the
-  ! text: u_next, u. rank: axes, 3 where it is absent.
+  ! A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields: what is read in the order of
+  ! the text, arrays along one axis before others, then what is written: u, u_next. rank: axes, 3 where it is absent.
   subroutine stencil_tune_parse(stencil, expression, rank, status)
     type(stencil_tune_stencil), intent(out) :: stencil
     character(*), intent(in) :: expression

@@ -30,8 +30,8 @@ TEST(HaloNeed, GrowsByTheReachWithEachStep) {
 
 TEST(HaloNeed, IsOneSidedWhereReadsAre) {
   const Stencil upwind = parse_stencil("u_next = 0.5 * u + 0.3 * u[x-2,y] + 0.2 * u[x,y+1]", 2);
-  ASSERT_EQ(upwind.fields[1], "u");
-  EXPECT_EQ(halo_need(whole_step(upwind), 3).fields[1], (HaloLayers{{{6, 0}, {0, 3}, {0, 0}}}));
+  ASSERT_EQ(upwind.fields[0], "u");
+  EXPECT_EQ(halo_need(whole_step(upwind), 3).fields[0], (HaloLayers{{{6, 0}, {0, 3}, {0, 0}}}));
 }
 
 TEST(HaloNeed, OfAnOlderTimeLevelIsOneStepsReachLess) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace stencil_tune {
@@ -13,19 +14,25 @@ namespace {
 struct Clause {
   Token name;  ///< the left side; kind `end` where there is none
   ExpressionText right;
-  std::optional<double> number;  ///< where the right side is nothing but a number
+  std::optional<double> number;  ///< where the right side is made of numbers alone
   Token axis{};                  ///< of "dz(z)", which declares a profile of that name; kind `end` elsewhere
 };
 
-/// A signed literal and nothing else.
-std::optional<double> lone_number(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
-  double sign = 1;
-  if (last - first == 2 && (tokens[first].text == "-" || tokens[first].text == "+")) {
-    sign = tokens[first].text == "-" ? -1 : 1;
-    ++first;
+/// Whether a clause gives the name a value.
+bool is_given(std::string_view name, const std::vector<Token>& tokens) {
+  return std::adjacent_find(tokens.begin(), tokens.end(), [&](const Token& token, const Token& next) {
+           return token.text == name && next.text == "=";
+         }) != tokens.end();
+}
+
+/// Nothing but numbers, functions of them, and pi where that is one.
+bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t last, bool pi_is_number) {
+  for (std::size_t i = first; i < last; ++i) {
+    const bool is_call = tokens[i + 1].text == "(" && find_function(tokens[i].text) != nullptr;
+    const bool is_pi = tokens[i].text == "pi" && pi_is_number;
+    if (tokens[i].kind == Token::Kind::name && !is_call && !is_pi) return false;
   }
-  if (last - first != 1 || tokens[first].kind != Token::Kind::number) return std::nullopt;
-  return sign * tokens[first].value;
+  return first < last;
 }
 
 /// "dz(z)" and nothing else.
@@ -39,6 +46,7 @@ bool is_profile(const Clause& clause) { return clause.axis.kind == Token::Kind::
 
 std::vector<Clause> split_clauses(const DefinitionText& text) {
   const std::vector<Token> tokens = tokenize({&text, 0, text.text().size()});
+  const bool pi_is_number = !is_given("pi", tokens);
   std::vector<Clause> clauses;
   for (std::size_t first = 0; first < tokens.size();) {
     std::size_t last = first;
@@ -52,7 +60,7 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
     }
     clause.right = {&text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
     if (clause.name.kind == Token::Kind::name) {
-      clause.number = lone_number(tokens, first, last);
+      if (is_number(tokens, first, last, pi_is_number)) clause.number = parse_number(clause.right);
     } else if (declares_profile(tokens, first, last)) {
       clause.name = tokens[first];
       clause.axis = tokens[first + 2];
@@ -65,6 +73,22 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
   return clauses;
 }
 
+struct Output {
+  std::string_view name;
+  std::size_t offset;
+  ExpressionText right;
+};
+
+/// All of a line is one sweep.
+void refuse_read(const DefinitionText& where, const Scope& scope, const Output& output) {
+  const auto found = scope.symbols().find(output.name);
+  if (found == scope.symbols().end() || found->second.kind != Symbol::Kind::field || !found->second.used) return;
+  where.reject(output.offset, fmt::format("the sweep reads field '{0}', which it writes; a field's next state is "
+                                          "written {0}_next = ..., and a coefficient's value is made of numbers alone, "
+                                          "as in {0} = 1/3",
+                                          quotable(output.name)));
+}
+
 Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, int rank, Form form) {
   DefinedStencil stencil(where, "expression", rank, form);
   for (const Clause& clause : clauses) {
@@ -72,19 +96,24 @@ Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, in
     if (is_profile(clause)) stencil.declare_profile(clause.name.text, clause.axis.text, clause.name.offset);
   }
   stencil.scope().declare_unknown_fields();
-  std::vector<std::pair<std::string_view, const Clause*>> updates;
+  std::vector<Output> outputs;
   for (const Clause& clause : clauses) {
     if (clause.number || is_profile(clause)) continue;
     const bool named = clause.name.kind == Token::Kind::name;
-    if (!named && !updates.empty())
+    if (!named && !outputs.empty())
       where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");
-    updates.emplace_back(named ? clause.name.text : "out", &clause);
+    outputs.push_back(
+        {named ? clause.name.text : "out", named ? clause.name.offset : clause.right.begin, clause.right});
   }
-  if (updates.empty()) where.reject(0, "this updates no field; write for example u_next = 0.5*(u[x-1] + u[x+1])");
-  for (const auto& [output, clause] : updates) {
-    const std::size_t offset = clause->name.kind == Token::Kind::name ? clause->name.offset : clause->right.begin;
-    if (stencil.scope().find(output) == nullptr) where.reject(offset, stencil.scope().obstacle(output));
-    stencil.update(output, clause->right, offset);
+  if (outputs.empty()) where.reject(0, "this updates no field; write for example u_next = 0.5*(u[x-1] + u[x+1])");
+  // What is read becomes a field before what is written: a kernel takes the fields in that order.
+  std::vector<NodeId> values;
+  for (const Output& output : outputs) values.push_back(parse_expression(output.right, stencil.scope()));
+  for (const Output& output : outputs) refuse_read(where, stencil.scope(), output);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [name, offset, right] = outputs[i];
+    if (!stencil.scope().symbols().contains(name)) stencil.declare_field(name, offset);
+    stencil.update(name, values[i], offset);
   }
   stencil.rotate_by_convention();
   return std::move(stencil).build(0);

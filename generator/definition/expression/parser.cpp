@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 namespace stencil_tune {
@@ -104,8 +105,10 @@ class Parser final : public ExpressionGrammar<NodeId> {
     if (is_axis_name(token.text)) return coordinate(token);
     Symbol* symbol = scope_.find(token.text);
     if (symbol == nullptr && token.text == "t") return step(token);
+    if (symbol == nullptr && token.text == "pi") return constant(token, std::numbers::pi);
     if (symbol == nullptr && is_edge_name(token.text)) return edge(token);
     if (symbol == nullptr) reject_name(token);
+    if (!symbol->used) symbol->offset = token.offset;
     symbol->used = true;
     const Symbol found = *symbol;
     if (found.kind == Symbol::Kind::coefficient) {
@@ -317,5 +320,13 @@ class Parser final : public ExpressionGrammar<NodeId> {
 }  // namespace
 
 NodeId parse_expression(const ExpressionText& expression, Scope& scope) { return Parser(expression, scope).run(); }
+
+double parse_number(const ExpressionText& expression) {
+  StencilBuilder builder("number", kMaxRank);
+  Scope nothing(builder);
+  const std::optional<double> value = nothing.expressions().constant(parse_expression(expression, nothing));
+  if (value) return *value;
+  expression.text->reject(expression.begin, "a number is the same in all cells and at all steps");
+}
 
 }  // namespace stencil_tune

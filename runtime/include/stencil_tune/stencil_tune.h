@@ -208,8 +208,8 @@ stencil_tune_status stencil_tune_reload(stencil_tune_library* library);
 
 /** By name, of a built-in or of an equation of the corpus, or from a definition file (*.toml). */
 stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_tune_stencil** stencil);
-/** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields stand in the order of the
- * text: u_next, u. rank: axes, 1 to 3. */
+/** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields: what is read in the order of
+ * the text, arrays along one axis before others, then what is written: u, u_next. rank: axes, 1 to 3. */
 stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t rank, stencil_tune_stencil** stencil);
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);

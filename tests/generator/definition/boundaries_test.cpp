@@ -61,6 +61,7 @@ TEST(DefinedBoundaries, OfOneFieldOrSideArePartOfTheUpdate) {
   EXPECT_NE(odd, stencil_key(with_boundary("x = \"reflect\"\nu.x = \"odd\"")));
   EXPECT_NE(odd, stencil_key(with_boundary("x.low = \"odd\"\nx.high = \"reflect\"")));
   EXPECT_EQ(neumann, stencil_key(with_boundary("x = \"neumann(q)\"", "0.25"))) << "slopes are given at launch";
+  EXPECT_EQ(stencil_key(with_boundary("x = \"neumann(1/4)\"")), stencil_key(with_boundary("x = \"neumann(0.25)\"")));
 }
 
 TEST(DefinedBoundaries, OfAFieldGoBeforeThoseOfAllWhateverItsName) {
@@ -132,7 +133,7 @@ TEST(Profiles, AreFieldsAlongOneAxis) {
 
 TEST(Profiles, AreDeclaredInOneLinersToo) {
   const Stencil line = parse_stencil("u_next = u + dz[z+1]*laplacian(u); dz(z)", 3);
-  EXPECT_EQ(line.fields, (std::vector<std::string>{"dz", "u_next", "u"}));
+  EXPECT_EQ(line.fields, (std::vector<std::string>{"dz", "u", "u_next"}));
   EXPECT_EQ(profile_axis(line, 0), 2);
   EXPECT_EQ(parse_stencil("sqrt(z)*u[x+1]", 3).profiles.size(), 0U) << "a function's call";
 }

@@ -47,7 +47,7 @@ std::string key_of(const std::string& expression, int rank = 2) { return stencil
 
 TEST(Expression, ReadsCoefficientsAndRotationByConvention) {
   const Stencil stencil = parse_stencil("u_next = u + alpha * laplacian(u); alpha = -0.1", 3);
-  EXPECT_EQ(stencil.fields, (std::vector<std::string>{"u_next", "u"}));
+  EXPECT_EQ(stencil.fields, (std::vector<std::string>{"u", "u_next"}));
   ASSERT_EQ(stencil.coefficients.size(), 1u);
   EXPECT_EQ(stencil.coefficients[0].value, -0.1);
   ASSERT_EQ(stencil.rotations.size(), 1u);
@@ -68,6 +68,55 @@ TEST(Expression, SeveralOutputsAreOneStage) {
   const Stencil stencil = parse_stencil("a_next = a + b; b_next = b - a", 1);
   ASSERT_EQ(stencil.stages.size(), 1u);
   EXPECT_EQ(stencil.stages[0].updates.size(), 2u);
+  EXPECT_EQ(stencil.fields, (std::vector<std::string>{"a", "b", "a_next", "b_next"})) << "what is read comes first";
+}
+
+TEST(Expression, ArraysAlongOneAxisComeBeforeOtherFieldsThatAreRead) {
+  EXPECT_EQ(parse_stencil("v = dy*u[x-1] + k + dx; dx(x); dy(y)", 2).fields,
+            (std::vector<std::string>{"dx", "dy", "u", "k", "v"}));
+}
+
+/// No key depends on the order of fields: winners that were stored for another order serve.
+TEST(Expression, TheOrderOfFieldsIsNoPartOfTheKey) {
+  const auto key = [](const std::string& fields) {
+    return stencil_key(parse_definition("rank = 1\nfields = [" + fields + "]\n[update]\nv = \"2*u[x-1] + w\"\n", "t"));
+  };
+  EXPECT_EQ(key("\"u\", \"w\", \"v\""), key("\"v\", \"w\", \"u\""));
+  EXPECT_EQ(key("\"v\", \"w\", \"u\""), key_of("v = 2*u[x-1] + w", 1));
+}
+
+double coefficient_of(const std::string& value) {
+  return parse_stencil("v = a*u[x-1]; a = " + value, 2).coefficients.at(0).value;
+}
+
+TEST(ConstantExpressions, GiveCoefficientsTheirValues) {
+  EXPECT_EQ(coefficient_of("1/3"), 1.0 / 3);
+  EXPECT_EQ(coefficient_of("-0.5"), -0.5);
+  EXPECT_EQ(coefficient_of("+2"), 2);
+  EXPECT_EQ(coefficient_of("1e-3*2"), 1e-3 * 2);
+  EXPECT_EQ(coefficient_of("sqrt(2)/2"), std::sqrt(2.0) / 2);
+  EXPECT_EQ(coefficient_of("-(1 - 0.25)^2"), -0.5625);
+  EXPECT_EQ(coefficient_of("max(0.5, 0.25) * (2 > 1)"), 0.5);
+  EXPECT_EQ(coefficient_of("2*pi/10"), 2 * M_PI / 10);
+  EXPECT_EQ(key_of("v = a*u[x-1]; a = 1/3"), key_of("v = a*u[x-1]; a = 0.25")) << "a value is no part of the key";
+}
+
+TEST(ConstantExpressions, PiIsANameLikeOthersWhereSomethingHasIt) {
+  EXPECT_EQ(parse_stencil("v = u[x-1] + pi", 1).fields.size(), 3U) << "a field, as every name without a value";
+  EXPECT_EQ(parse_stencil("v = pi*u[x-1]; pi = 3", 1).coefficients.at(0).value, 3);
+  EXPECT_TRUE(contains(expression_error("v = k*u[x-1]; k = 2*pi; pi = 3"), "'k', which it writes"));
+}
+
+TEST(ConstantExpressions, HaveFiniteValuesOfNumbersAlone) {
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 1/0"), "line 1, column 15: division by zero"));
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 1/(2 - 2)"), "line 1, column 15: division by zero"));
+  EXPECT_TRUE(
+      contains(expression_error("v = a*u; a = 2*sqrt(-1)"), "line 1, column 16: this constant expression has no"));
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 1e30*1e30"), "line 1, column 18: the value of this constant"));
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 1/"), "found the end"));
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 1/3; b = 2/3"), "'b' is declared but never used"));
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 2*u"), "line 1, column 10: the sweep reads field 'a'"));
+  EXPECT_TRUE(contains(expression_error("v = a*u; a = 2*x"), "as in a = 1/3"));
 }
 
 TEST(Expression, AxesLeftOutOfAnIndexStayAtTheCentre) {
@@ -402,9 +451,66 @@ TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
 }
 
 TEST(DefinitionErrors, CoefficientsAreFiniteNumbers) {
-  for (const std::string value : {"nan", "inf", "-inf", "1e300", "\"1\"", "true", "[1]"}) {
-    definition_error("rank = 1\nfields = [\"u\", \"v\"]\n[coefficients]\na = " + value + "\n[update]\nv = \"a*u\"\n");
+  const auto with_value = [](const std::string& value) {
+    return "rank = 1\nfields = [\"u\", \"v\"]\n[coefficients]\nb = 2.0\na = " + value + "\n[update]\nv = \"a*b*u\"\n";
+  };
+  for (const std::string value : {"nan", "inf", "-inf", "1e300", "\"1e300\"", "\"\"", "true", "[1]"}) {
+    definition_error(with_value(value));
   }
+  EXPECT_TRUE(contains(definition_error(with_value("true")), "line 5, column 5: a coefficient's default is a number"));
+  EXPECT_TRUE(contains(definition_error(with_value("\"1/0\"")), "line 5, column 7: division by zero"));
+  EXPECT_TRUE(contains(definition_error(with_value("\"2*b\"")), "line 5, column 8: 'b' is no number"));
+  EXPECT_TRUE(contains(definition_error(with_value("\"2*u\"")), "line 5, column 8: 'u' is no number"));
+  EXPECT_TRUE(contains(definition_error(with_value("\"2*p\"")), "line 5, column 8: 'p' is no field"));
+  EXPECT_TRUE(contains(definition_error(with_value("\"2*t\"")), "line 5, column 6: a number is the same in all cells"));
+  EXPECT_EQ(parse_definition(with_value("\"-1/3 + pi\""), "t").coefficients.at(1).value, -1.0 / 3 + M_PI);
+}
+
+// ---- what becomes what
+
+/// The wave with one more line.
+std::string leapfrog(const std::string& older, const std::string& rotate) {
+  return "rank = 1\nfields = [\"p\", \"" + older + "\", \"p_next\"]\n[update]\np_next = \"2*p - " + older +
+         " + 0.1*laplacian(p)\"\n" + rotate;
+}
+
+TEST(Rotations, ThatAreTurnedRoundAreRefusedWithTheRightLine) {
+  const std::string message = definition_error(with_update("a*u") + "[rotate]\nu = \"v\"\n");
+  EXPECT_TRUE(contains(message, "t.toml, line 8, column 1: ")) << message;
+  EXPECT_TRUE(contains(message, "write v = \"u\"\n  u = \"v\"\n  ^")) << message;
+  EXPECT_TRUE(
+      contains(definition_error(leapfrog("q", "[rotate]\nq = \"p\"\np = \"p_next\"\n")), "write p_next = \"p\""));
+}
+
+TEST(Rotations, OfEveryKindThatKeepWhatIsWrittenAreTaken) {
+  const auto rotations = [](const std::string& text) { return parse_definition(text, "t").rotations.size(); };
+  EXPECT_EQ(rotations(leapfrog("q", "[rotate]\np = \"q\"\np_next = \"p\"\n")), 2U) << "in any order";
+  EXPECT_EQ(rotations(with_update("a*u") + "[rotate]\nv = \"u\"\nu = \"v\"\n"), 2U) << "u gets what is written";
+  const std::string crossing =
+      "rank = 1\nfields = [\"a\", \"b\", \"s\", \"r\"]\n[update]\ns = \"a + b\"\nr = \"a - b\"\n[rotate]\ns = \"b\"\nr "
+      "= \"a\"\n";
+  EXPECT_EQ(rotations(crossing), 2U);
+  EXPECT_EQ(rotations("rank = 1\nfields = [\"u\", \"f\", \"g\", \"v\"]\n[update]\nv = \"u + f - g\"\n"
+                      "[rotate]\nv = \"u\"\nf = \"g\"\ng = \"f\"\n"),
+            3U)
+      << "forces that take turns";
+}
+
+TEST(Rotations, AnOlderLevelThatNothingBecomesIsRefused) {
+  const std::string message = expression_error("p_next = 2*p - p_old + c*laplacian(p); c = 0.1");
+  EXPECT_TRUE(contains(message, "line 1, column 16: 'p_old' has the name of an older time level of 'p'")) << message;
+  EXPECT_TRUE(contains(message, "call it 'p_prev', or write [rotate] with p_next = \"p\" and p = \"p_old\"."))
+      << message;
+  for (const std::string older : {"p_old", "p_last", "p_before", "p_previous", "p_nm1", "p_m1"}) {
+    EXPECT_TRUE(
+        contains(definition_error(leapfrog(older, "")), "t.toml, line 4, column 17: '" + older + "' has the name"));
+    const std::string level = "[rotate]\np_next = \"p\"\n";
+    EXPECT_EQ(parse_definition(leapfrog(older, level + "p = \"" + older + "\"\n"), "t").rotations.size(), 2U);
+    EXPECT_EQ(parse_definition(leapfrog(older, level), "t").rotations.size(), 1U) << "a file may say that it stays";
+  }
+  EXPECT_EQ(parse_stencil("p_next = p + p_max", 1).rotations.size(), 1U);
+  const std::string copied = "rank = 1\nfields = [\"p\", \"p_old\", \"p_next\"]\n[[stage]]\np_next = \"2*p - p_old\"\n";
+  EXPECT_EQ(parse_definition(copied + "[[stage]]\np_old = \"p\"\n", "t").rotations.size(), 1U);
 }
 
 TEST(DefinitionErrors, EscapesInExpressionsAreRefused) {

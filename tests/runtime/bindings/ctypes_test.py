@@ -74,7 +74,7 @@ class SharedLibrary(unittest.TestCase):
         expression = b"u_next = u + alpha * laplacian(u); alpha = 0.1"
         self.check(LIBRARY.stencil_tune_stencil_parse(expression, 3, c.byref(stencil)))
         fields = [LIBRARY.stencil_tune_stencil_field_name(stencil, i) for i in range(3)]
-        self.assertEqual(fields, [b"u_next", b"u", None])
+        self.assertEqual(fields, [b"u", b"u_next", None])
         kernel = self.lookup(parsed=stencil, gpu=b"sm_90")
         LIBRARY.stencil_tune_stencil_release(stencil)
         self.check(LIBRARY.stencil_tune_kernel_source(kernel, 0, c.byref(text)))

@@ -65,7 +65,7 @@ TEST_F(KernelTextTest, BadNamesAndStagesAreRefused) {
 TEST_F(KernelTextTest, AnExpressionHasItsRankAndFields) {
   const Stencil wave = parse_stencil("u_next = 2*u - u_prev + c2 * laplacian(u); c2 = 0.2", 2);
   EXPECT_EQ(wave.rank, 2);
-  EXPECT_EQ(wave.fields, (std::vector<std::string>{"u_next", "u", "u_prev"}));
+  EXPECT_EQ(wave.fields, (std::vector<std::string>{"u", "u_prev", "u_next"}));
   EXPECT_EQ(wave.coefficients.at(0).value, 0.2);
   EXPECT_ERROR(parse_stencil("u[x+1]", 4), ErrorCode::invalid_argument, "rank");
   EXPECT_ERROR(parse_stencil("u_next = u +"), ErrorCode::malformed_definition, "u_next = u +");

@@ -87,9 +87,10 @@ TEST_F(CommandLineTest, WhatWasUnderstoodOfAnExpressionIsSaid) {
   EXPECT_NE(forgotten.find("--expr \"...; alpha = 0.1\""), std::string::npos) << forgotten;
   EXPECT_EQ(forgotten.find("  u is read"), std::string::npos) << forgotten;
   EXPECT_EQ(run(explain + "'u + alpha*laplacian(u); alpha = 0.25'").err,
-            "understood: reads u; writes out; coefficients: alpha = 0.25\n");
+            "understood: reads u; writes out; after a step: out becomes u; coefficients: alpha = 0.25\n");
   const std::string wave = "'u_next = 2*u - u_prev + v*laplacian(u)'";
   EXPECT_EQ(run(explain + wave).err.find("u_prev is read"), std::string::npos) << "it becomes what u was";
+  EXPECT_NE(run(explain + wave).err.find("u_next becomes u, u becomes u_prev"), std::string::npos);
   EXPECT_EQ(run(explain + "'2*u'").err.find("is read as"), std::string::npos) << "some field there must be";
   EXPECT_EQ(run("explain direct.bx32.by8 --dims 64 --arch sm_90").err, "") << "nothing had to be understood";
 }

@@ -52,8 +52,10 @@ std::string understood_text(const Stencil& stencil) {
   const StageFacts facts = analyse(stencil, 0);
   std::vector<std::string> read = names_of(stencil, facts.inputs);
   for (const Profile& profile : stencil.profiles) read.push_back(declared_name(stencil, profile.field));
-  std::string text = fmt::format("understood: reads {}; writes {}; coefficients: {}\n", fmt::join(read, ", "),
-                                 fmt::join(names_of(stencil, facts.outputs), ", "), coefficients_text(stencil));
+  const std::string rotations = rotations_text(stencil);
+  std::string text = fmt::format("understood: reads {}; writes {}; {}coefficients: {}\n", fmt::join(read, ", "),
+                                 fmt::join(names_of(stencil, facts.outputs), ", "),
+                                 rotations.empty() ? "" : rotations + "; ", coefficients_text(stencil));
   for (const std::string& field : names_of(stencil, possibly_coefficients(stencil, facts))) {
     text += fmt::format(
         "  {0} is read as a field. If it is a number, give it a value to make it a coefficient: --expr \"...; {0} = "
