@@ -36,12 +36,11 @@ class Evidence:
 
 
 class FieldOrder:
-    """The arrays of a call are in the order of the stencil's arguments; the C interface takes addresses by field."""
+    """Addresses in the order of the fields, as kernels take them; functions of arrays have the inputs, then the others."""
 
     def __init__(self, stencil: Stencil):
         self.count = len(stencil.fields)
-        self.places = list(enumerate(stencil._order))  #: (argument, field)
-        self.argument_at = [stencil._order.index(place) for place in range(self.count)]  #: by field
+        self.argument_at = [stencil._order.index(place) for place in range(self.count)]  #: of a function's, by field
         self.is_same = self.argument_at == list(range(self.count))
         self.pack = struct.Struct(f"{self.count}P").pack  #: addresses, by field, of a call that only reads them
         self.array = c.c_void_p * self.count  #: the same of a run, which says where each field went

@@ -31,7 +31,6 @@ class KernelOnArrays(KernelBase):
         self._matchers: dict[type, _arrays.Matcher | None] = {}  # by the type of arrays that passed before
         self._exchanges: dict[type, Exchange | None] = {}  # by the same
         self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
-        self._must_write = [place in stencil._writes for place in stencil._order]
 
     def _stepped(self, arrays: tuple[Any, ...]) -> bool:
         """Makes a step on arrays like others before, where their library tells what they are in C. Whatever does not fit
@@ -58,8 +57,6 @@ class KernelOnArrays(KernelBase):
         found = None if match is None else match(arrays)  # the short way: all of a layout that passed before
         if found is None:
             return self._read_addresses(arrays, stream, whole)
-        if not self._fields.is_same:
-            found = [found[i] for i in self._fields.argument_at]
         if stream is None:
             return found, _streams.current(arrays[0], self.device or 0)
         return found, _streams.address_of(stream)
@@ -71,19 +68,18 @@ class KernelOnArrays(KernelBase):
         fields = [0] * self._count
         shape, strides, dtype = self._wanted
         announced = None
-        for i, place in self._fields.places:
-            array = arrays[i]
+        for place, array in enumerate(arrays):
             if self._lengths[place]:
-                fields[place] = self._profile_address(i, array, where, self._lengths[place])
+                fields[place] = self._profile_address(place, array, where, self._lengths[place])
                 continue
             layout = _arrays.read(array, where)
             if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
                     layout.device != device and layout.device is not None):
-                self._check(i, layout)
+                self._check(place, layout)
             elif type(array) not in self._matchers and not any(self._lengths):
                 self._remember(array, layout)
-            if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
-                self._refuse_read_only(i, array)
+            if not layout.writable and (place in self.stencil._writes or whole and place in self.stencil._state):
+                self._refuse_read_only(place, array)
             if layout.stream is not None and stream is None:
                 announced = self._one_stream(announced, layout.stream)
             fields[place] = layout.address
@@ -93,7 +89,7 @@ class KernelOnArrays(KernelBase):
         """The short ways for arrays like this one."""
         match = self._matchers[type(array)] = _arrays.matcher(array, layout)
         if match is not None:
-            self._exchanges[type(array)] = exchange_of(self._native, self._handle, type(array), self.stencil._order)
+            self._exchanges[type(array)] = exchange_of(self._native, self._handle, type(array), list(range(self._count)))
 
     def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
         """Of an array along one axis. Raises ArgumentError for another layout."""

@@ -117,8 +117,8 @@ class Kernel(KernelOnArrays):
         """One step, asynchronous on the stream.
 
         Args:
-            arrays: one for each of `stencil.arguments`, in that order (the inputs, then what is written), or by name:
-                kernel(u, u_next), kernel(u=u, u_next=v). Indexed [z, y, x], of `shape`, `dtype` and `pitch`, on the
+            arrays: one for each of `stencil.arguments`, in that order, or by name: kernel(u, u_next),
+                kernel(u=u, u_next=v). Indexed [z, y, x], of `shape`, `dtype` and `pitch`, on the
                 kernel's GPU. What is written must not overlap what is read.
             stream: of PyTorch, CuPy or numba, one with __cuda_stream__, or an address. None: the current one of the
                 library that the first array is from; what the array announces; else the legacy default stream.
@@ -192,10 +192,10 @@ class Kernel(KernelOnArrays):
         else:
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
-        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._fields.places}
+        array_at: dict[int | None, Any] = dict(zip(before, arrays))
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
-            arrays[:] = [after[place] for _, place in self._fields.places]
+            arrays[:] = after
         return self._result(after)
 
     def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,

@@ -71,7 +71,7 @@ class ReferenceKernel(KernelBase):
         given = self._in_order(arrays, named)
         after = self._run(given, _ONE_LAUNCH, coefficients)
         cells = (...,) if region is None else tuple(region)
-        for place, array in zip(self.stencil._order, given):
+        for place, array in enumerate(given):
             if place in self.stencil._writes:
                 self._writable(array, place)[cells] = after[place][cells]
 
@@ -94,9 +94,7 @@ class ReferenceKernel(KernelBase):
             raise ArgumentError(f"cannot advance by {steps} steps")
         given = self._in_order(arrays, {})
         after = self._run(given, steps, coefficients)
-        fields: list[Any] = [None] * len(given)
-        for place, array in zip(self.stencil._order, given):
-            fields[place] = array
+        fields: list[Any] = list(given)
         for _ in range(steps):
             fields = [fields[place] for place in self.stencil._next]
         moved = set(self.stencil._writes) | set(self.stencil._state)
@@ -104,7 +102,7 @@ class ReferenceKernel(KernelBase):
             if place in moved and steps > 0:
                 self._writable(array, place)[...] = after[place]
         if isinstance(arrays, list):
-            arrays[:] = [fields[place] for place in self.stencil._order]
+            arrays[:] = fields
         return self._result(fields)
 
     def _view(self, array: Any, name: str):
@@ -130,7 +128,7 @@ class ReferenceKernel(KernelBase):
         count = len(given)
         values: list[Any] = [None] * count
         views: list[Any] = [None] * count
-        for place, array in zip(self.stencil._order, given):
+        for place, array in enumerate(given):
             views[place] = self._view(array, self.stencil.fields[place])
             with numpy.errstate(invalid="ignore"):  # of outputs that hold nothing yet
                 values[place] = numpy.array(views[place], dtype=numpy.float64, order="C")

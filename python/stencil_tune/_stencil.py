@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 import weakref
-from typing import Mapping
+from typing import Any, Mapping, Sequence
 
 from . import _native
 from ._errors import ArgumentError
@@ -22,10 +22,11 @@ class Stencil:
     Attributes:
         name: for people.
         rank: axes, 1 to 3. Arrays have as many, the last one is x: `array[z, y, x]`.
-        fields: names of all fields, in the order of the definition.
+        fields: names of all fields, in the order of the definition's list; a line's are those that it reads, then those
+            that it writes.
         inputs: those whose values before a step it reads, in that order.
         outputs: those that a step writes, in that order.
-        arguments: in the order in which a kernel takes their arrays: the inputs, then the others.
+        arguments: in the order in which a kernel takes their arrays, the same in every language: that of the fields.
         coefficients: names and default values.
         element: the element type that a definition asks for ("f32"), else None.
         profiles: axes of the fields that vary along one alone: their arrays have one axis. {"dz": "z"}
@@ -52,7 +53,7 @@ class Stencil:
         self.fields: tuple[str, ...] = tuple(native.stencil_field_name(handle, i).decode() for i in count)
         inputs = [i for i in count if native.stencil_field_is_input(handle, i)]
         outputs = [i for i in count if native.stencil_field_is_output(handle, i)]
-        self._order: list[int] = inputs + [i for i in count if i not in inputs]  # of arguments: places among the fields
+        self._order: list[int] = inputs + [i for i in count if i not in inputs]  # places among the fields
         self._state: list[int] = [i for i in inputs if native.stencil_field_next(handle, i) != i or i in outputs]
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
         self._layers: list[int] = [native.stencil_field_layers(handle, i) for i in count]
@@ -61,7 +62,7 @@ class Stencil:
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
         self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
         self.profiles: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(self._axes) if axis >= 0}
-        self.arguments: tuple[str, ...] = tuple(self.fields[i] for i in self._order)
+        self.arguments: tuple[str, ...] = self.fields
         self.coefficients: dict[str, float] = {
             native.stencil_coefficient_name(handle, i).decode(): native.stencil_coefficient_value(handle, i)
             for i in range(native.stencil_coefficient_count(handle))
@@ -120,6 +121,10 @@ class Stencil:
         """A TOML definition of an equal update, with numbered fields and coefficients."""
         native = _native.library()
         return native.text(native.stencil_definition, self._handle)
+
+    def _by_field(self, arrays: Sequence[Any]) -> list[Any]:
+        """Of the inputs, then of the other fields, as a kernel takes them."""
+        return [array for _, array in sorted(zip(self._order, arrays), key=lambda placed: placed[0])]
 
     def coefficient_values(self, given: Mapping[str, float] | None) -> list[float]:
         """All values, in order: those given, else the defaults. Raises ArgumentError for a name that is none."""

@@ -114,10 +114,11 @@ def _on_cpu(text: str, frame: CallFrame) -> None:
     layout = _arrays.read(arguments[0])
     kernel = _lookup.lookup_like(call.stencil, layout, call.boundary, max(call.steps, 1))
     if not call.steps:
-        kernel(*arguments, *(results[place] for place in call.others), coefficients=call.coefficients)
+        arrays = [*arguments, *(results[place] for place in call.others)]
+        kernel(*call.stencil._by_field(arrays), coefficients=call.coefficients)
         return
     arrays = [argument.copy() for argument in arguments] + [results[place].copy() for place in call.others]
-    after = kernel.advance(arrays, steps=call.steps, coefficients=call.coefficients)
+    after = kernel.advance(call.stencil._by_field(arrays), steps=call.steps, coefficients=call.coefficients)
     for place, values in zip(call.state, [after] if len(call.state) == 1 else after):
         results[place][...] = values
 

@@ -105,6 +105,19 @@ def test_fused_steps_go_back_through_held_layers(boundary, steps, monkeypatch):
         assert held and all(shape in shapes for shape in held)
 
 
+def test_the_order_of_a_definitions_fields_makes_no_difference():
+    listed = 'fields = ["p", "q", "v", "flux", "p_next", "q_next"]'
+    turned = st.stencil(TWO_STAGES.replace(listed, 'fields = ["q_next", "flux", "p", "p_next", "v", "q"]'))
+    given, gradients = {name: random(seed) for seed, name in enumerate("pqv")}, [random(3), random(4)]
+    runs = [Run(each, "periodic", 2, Numpy()) for each in (st.stencil(TWO_STAGES), turned)]
+    assert runs[1].stencil.inputs == ("p", "v", "q")
+    forward, back = zip(*((run.forward([given[name] for name in run.stencil.inputs], None),
+                           dict(zip(run.stencil.inputs, run.backward([given[name] for name in run.stencil.inputs],
+                                                                     gradients, None)[0]))) for run in runs))
+    for one, other in [*zip(*forward), *((back[0][name], back[1][name]) for name in given)]:
+        numpy.testing.assert_allclose(one, other, rtol=1e-12)
+
+
 def test_a_shell_is_the_layers_beside_those_held():
     edges = edges_of(st.stencil(SYMMETRIC, rank=2), "x=hold,y=hold", (8, 9))
     cells = numpy.zeros((8, 9), int)

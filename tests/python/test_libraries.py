@@ -14,7 +14,7 @@ from stencil_tune import _arrays
 SHAPE = (6, 32)
 STREAM = 0x70
 SUM = "v = u[x-1] + 10*u[y+1]"
-# Its arguments, u and v, are not in the order of its fields.
+# What is written comes first.
 TURNED = 'rank = 2\nfields = ["v", "u"]\n[update]\nv = "u[x-1] + 10*u[y+1]"\n'
 
 
@@ -108,10 +108,11 @@ def test_every_call_computes_on_the_current_stream(kind, definition, libraries, 
             monkeypatch.setattr(_arrays, "read", None)  # the first call alone looks at the arrays closely
         u, v = made(), made()
         v[...] = 7
-        assert kernel(kind(u), kind(v)) is None
+        given = [kind({"u": u, "v": v}[name]) for name in kernel.stencil.arguments]
+        assert kernel(*given) is None
         numpy.testing.assert_array_equal(v[:-1, 1:], u[:-1, :-1] + 10 * u[1:, 1:])
         assert (v[-1] == 7).all() and (v[:, 0] == 7).all() and gpus.stream == STREAM
-    kernel(kind(u), kind(v), stream=0x99)
+    kernel(*given, stream=0x99)
     assert gpus.stream == 0x99
 
 

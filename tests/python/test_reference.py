@@ -35,6 +35,18 @@ def test_a_call_leaves_held_layers_alone_and_strides_do_not_matter():
     assert (out[-1] == -1).all() and (out[:, 0] == -1).all()
 
 
+def test_arrays_are_taken_in_the_order_of_the_fields():
+    definition = 'rank = 1\nfields = ["v", "u"]\n[update]\nv = "u[x-1]"\n[rotate]\nv = "u"\n'
+    u, v = numpy.arange(5.0), numpy.full(5, 7.0)
+    kernel = st.lookup(definition, like=u, device="cpu")
+    kernel(v, u)
+    numpy.testing.assert_array_equal(v, [7, 0, 1, 2, 3])
+    arrays = [v, u]
+    assert kernel.advance(arrays, steps=1) is v
+    assert arrays[1] is v and arrays[0] is u
+    numpy.testing.assert_array_equal(v, [0, 0, 1, 2, 3])
+
+
 def test_it_agrees_with_the_kernel(gpus):
     gray_scott = st.stencil("a_next = a + da*laplacian(a) - a*b^2; b_next = b + db*laplacian(b) + a*b^2; "
                             "da = 0.125; db = 0.0625", rank=2)

@@ -31,10 +31,21 @@ def test_nothing_else_is_needed():
 def test_a_line_is_understood():
     heat = st.stencil("u_next = u + alpha * laplacian(u); alpha = 0.1", rank=2)
     assert heat.rank == 2
-    assert heat.fields == ("u_next", "u")
-    assert heat.arguments == ("u", "u_next"), "what is read comes first, whatever the text says first"
+    assert heat.arguments == heat.fields == ("u", "u_next"), "what is read comes first, whatever the text says first"
     assert heat.coefficients == {"alpha": 0.1}
     assert "o O o" in heat.show()
+
+
+def test_a_definition_says_the_order_of_its_fields():
+    turned = st.stencil('rank = 1\nfields = ["v", "u"]\n[update]\nv = "u[x-1]"\n')
+    assert turned.arguments == turned.fields == ("v", "u"), "in every language"
+    assert turned.key == st.stencil("v = u[x-1]", rank=1).key
+
+
+def test_numbers_of_a_definition_may_be_expressions():
+    assert st.stencil("v = a*u[x-1]; a = 1/3", rank=1).coefficients == {"a": 1 / 3}
+    with pytest.raises(st.DefinitionError, match="line 1, column 20: division by zero"):
+        st.stencil("v = a*u[x-1]; a = 1/0", rank=1)
 
 
 def test_names_files_and_definitions_are_told_apart(tmp_path):

@@ -269,7 +269,7 @@ class Run:
             arrays = [self.ops.zeros(like, like.shape) if layers[name] is None else self.ops.copy(layers[name])
                       for name in outputs]
         arrays = [*inputs, *arrays]
-        kernel_for(stencil, arrays, boundary)(*arrays, coefficients=self._known(stencil, coefficients))
+        kernel_for(stencil, arrays, boundary)(*stencil._by_field(arrays), coefficients=self._known(stencil, coefficients))
         return dict(zip(outputs, arrays[len(inputs):]))
 
     def _field_part(self, stage: Stage, read: Mapping[str, Any] | None, of_outputs: Mapping[str, Any],
