@@ -25,6 +25,7 @@ target_compile_definitions(stencil_tune_measurement_test PRIVATE
 stencil_tune_add_test(reference_test
   SOURCES
     verify/adjoint_test.cpp
+    verify/bounds_test.cpp
     verify/check_numbers_test.cpp
     verify/reference_expression_test.cpp
     verify/reference_program_test.cpp

@@ -56,6 +56,7 @@ struct Bounded {
   double value;
   double magnitude;  ///< >= |value|
   double error;      ///< inherited from operations that ended an expansion; infinite: the result may be anything
+  double least;      ///< >= 0, and no kernel's value is below it but for the roundings counted; NaN: none is known
   int additions;
   int factors;
 };
@@ -65,16 +66,25 @@ STENCIL_TUNE_BOTH double infinity() {
   return large * large;
 }
 
-STENCIL_TUNE_BOTH Bounded exactly(double value) { return {value, fabs(value), 0, 0, 0}; }
+/// The lower bound where it tells that a value is not negative, else NaN, which sums and products hand on.
+STENCIL_TUNE_BOTH double if_not_negative(double bound) {
+  const double unknown = infinity() - infinity();
+  return bound >= 0 ? bound : unknown;
+}
 
-/// A value with an error already bounded, after `roundings` more.
-STENCIL_TUNE_BOTH Bounded opaque(double value, double error, int roundings) {
-  return {value, fabs(value) + error, error, 0, roundings};
+STENCIL_TUNE_BOTH Bounded exactly(double value) { return {value, fabs(value), 0, if_not_negative(value), 0, 0}; }
+
+/// A value with an error already bounded, after `roundings` more. least: what else is known of it.
+STENCIL_TUNE_BOTH Bounded opaque(double value, double error, int roundings, double least = -1) {
+  const double lower = value - error;
+  return {value, fabs(value) + error, error, if_not_negative(lower > least ? lower : least), 0, roundings};
 }
 
 /// A value that a kernel has once, known to within `error`, as the operand of a sum of products that accounts for the
 /// error apart.
-STENCIL_TUNE_BOTH Bounded enclosed(double value, double error) { return {value, fabs(value) + error, 0, 0, 0}; }
+STENCIL_TUNE_BOTH Bounded enclosed(double value, double error) {
+  return {value, fabs(value) + error, 0, if_not_negative(value - error), 0, 0};
+}
 
 STENCIL_TUNE_BOTH bool is_nan(double value) { return value != value; }
 
@@ -92,6 +102,21 @@ STENCIL_TUNE_BOTH double total_error(const Bounded& a, const Rounding& rounding)
   const int roundings = a.additions + a.factors;
   if (roundings == 0 || rounding.unit == 0) return a.error;
   return a.error + 1.01 * roundings * (rounding.unit * (a.magnitude + a.error) + rounding.tiny);
+}
+
+/// No kernel's value is below it: value and error tell, or what the value is made of, as squares or magnitudes.
+/// error: the total one.
+STENCIL_TUNE_BOTH double at_least(const Bounded& a, double error, const Rounding& rounding) {
+  const double sure = a.value - error;
+  if (!(a.least >= 0)) return sure;
+  const double roundings = 1.01 * (a.additions + a.factors);
+  const double known = a.least * (1 - roundings * rounding.unit) - roundings * rounding.tiny;
+  const double lower = sure > known ? sure : known;
+  return lower > 0 ? lower : 0;
+}
+
+STENCIL_TUNE_BOTH double at_least(const Bounded& a, const Rounding& rounding) {
+  return at_least(a, total_error(a, rounding), rounding);
 }
 
 /// The same for a value that a kernel keeps in the compute type for its next sweep; infinite where it may overflow.
@@ -119,8 +144,14 @@ STENCIL_TUNE_BOTH bool accepts(double expected, double allowed, double result) {
   return fabs(result - expected) <= allowed || result == expected;
 }
 
+/// Of two bounds of the same result the tighter one.
+STENCIL_TUNE_BOTH Bounded closer(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  return total_error(a, rounding) < total_error(b, rounding) ? a : b;
+}
+
 STENCIL_TUNE_BOTH Bounded negate(Bounded a) {
   a.value = -a.value;
+  a.least = if_not_negative(-1);
   return a;
 }
 
@@ -131,7 +162,7 @@ STENCIL_TUNE_BOTH Bounded unless_made_nan(Bounded result, const Bounded& a, cons
 }
 
 STENCIL_TUNE_BOTH Bounded add(const Bounded& a, const Bounded& b) {
-  return unless_made_nan({a.value + b.value, a.magnitude + b.magnitude, a.error + b.error,
+  return unless_made_nan({a.value + b.value, a.magnitude + b.magnitude, a.error + b.error, a.least + b.least,
                           a.additions + b.additions + 1, a.factors > b.factors ? a.factors : b.factors},
                          a, b);
 }
@@ -142,9 +173,25 @@ STENCIL_TUNE_BOTH Bounded subtract(const Bounded& a, const Bounded& b) { return 
 /// where the numbers do, as in the square of a difference.
 STENCIL_TUNE_BOTH Bounded multiply(const Bounded& a, const Bounded& b) {
   const double error = scaled(b.error, fabs(a.value)) + scaled(a.error, fabs(b.value)) + scaled(a.error, b.error);
-  return unless_made_nan({a.value * b.value, scaled(a.magnitude, b.magnitude), error, a.additions + b.additions,
-                          a.factors + b.factors + 1},
+  return unless_made_nan({a.value * b.value, scaled(a.magnitude, b.magnitude), error, a.least * b.least,
+                          a.additions + b.additions, a.factors + b.factors + 1},
                          a, b);
+}
+
+/// A sum that may have weights, which kernels may take out of it and put into what it is multiplied by.
+STENCIL_TUNE_BOTH bool is_weighted_sum(const Bounded& a) { return a.additions > 0 && a.factors > 0; }
+
+/// A product of factors that both vary from cell to cell, which no kernel distributes: a factor is as good as its own
+/// value, however large the terms that cancel in it. A weight that goes from one factor to the other is rounded twice.
+STENCIL_TUNE_BOTH Bounded product(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  const double a_error = total_error(a, rounding), b_error = total_error(b, rounding);
+  const double error = scaled(b_error, fabs(a.value)) + scaled(a_error, fabs(b.value)) + scaled(a_error, b_error);
+  const double a_least = at_least(a, a_error, rounding), b_least = at_least(b, b_error, rounding);
+  const bool is_square = &a == &b;
+  const double least = a_least >= 0 && b_least >= 0 ? a_least * b_least : is_square ? 0 : -1;
+  const bool weighted = is_weighted_sum(a) || is_weighted_sum(b);
+  const Bounded whole = unless_made_nan(opaque(a.value * b.value, error, weighted ? 3 : 1, least), a, b);
+  return weighted ? closer(whole, multiply(a, b), rounding) : whole;
 }
 
 /// Its inverse is one too, with no rounding.
@@ -153,15 +200,21 @@ STENCIL_TUNE_BOTH bool is_power_of_two(double value) {
   return fabs(frexp(value, &exponent)) == 0.5;
 }
 
-/// a * (1 / b): the expansion of a goes on. Infinite error where b may be 0. Of a number, coefficient or cell the
-/// inverse and the product with it are rounded once each.
+/// A number, coefficient or cell: its inverse and the product with that are rounded once each.
+STENCIL_TUNE_BOTH bool is_plain(const Bounded& b) { return b.error == 0 && b.additions == 0 && b.factors <= 1; }
+
+STENCIL_TUNE_BOTH int roundings_of_dividing_by(const Bounded& b) {
+  return !is_plain(b) ? 4 : is_power_of_two(b.value) ? 1 : 2;
+}
+
+/// a * (1 / b): the expansion of a goes on. Infinite error where b may be 0.
 STENCIL_TUNE_BOTH Bounded divide(const Bounded& a, const Bounded& b, const Rounding& rounding) {
   if (is_nan(a) || is_nan(b)) return opaque(a.value / b.value, 0, 0);
-  const bool plain = b.error == 0 && b.additions == 0 && b.factors <= 1;
-  if (plain && fabs(b.value) > rounding.tiny) {
+  if (is_plain(b) && fabs(b.value) > rounding.tiny) {
     const double inverse = 1 / fabs(b.value);
-    return unless_made_nan({a.value / b.value, scaled(a.magnitude, inverse), scaled(a.error, inverse), a.additions,
-                            a.factors + b.factors + (is_power_of_two(b.value) ? 1 : 2)},
+    return unless_made_nan({a.value / b.value, scaled(a.magnitude, inverse), scaled(a.error, inverse),
+                            if_not_negative(b.value > 0 ? a.least * inverse : -1), a.additions,
+                            a.factors + b.factors + roundings_of_dividing_by(b)},
                            a, b);
   }
   const double error = total_error(b, rounding);
@@ -169,12 +222,28 @@ STENCIL_TUNE_BOTH Bounded divide(const Bounded& a, const Bounded& b, const Round
   if (!(least > 0)) return opaque(a.value / b.value, infinity(), 0);
   const double relative = error / least;
   const double magnitude = a.magnitude / least;
-  return unless_made_nan(
-      {a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude), a.additions, a.factors + 4}, a, b);
+  return unless_made_nan({a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude),
+                          if_not_negative(b.value > 0 ? a.least / (b.value + error) : -1), a.additions, a.factors + 4},
+                         a, b);
+}
+
+/// The same by what varies from cell to cell: the quotient, or the product with the inverse, of a's whole.
+STENCIL_TUNE_BOTH Bounded quotient(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  const double a_error = total_error(a, rounding), b_error = total_error(b, rounding);
+  const double size = fabs(b.value), most = size + b_error;
+  const double b_least = at_least(b, b_error, rounding), least = fmax(size - b_error, b_least);
+  if (!(least > 0) || b_error == infinity() || is_nan(a) || is_nan(b)) return divide(a, b, rounding);
+  // How far off the inverse may be, relative to itself. Only of a bad divisor do differences of f64 tell it.
+  const double relative = b_error < size / 2 ? b_error / least : fmax((size - least) / least, b_error / most);
+  const double error = a_error / least + scaled(relative / size, fabs(a.value));
+  const double a_least = at_least(a, a_error, rounding);
+  const bool positive = a_least >= 0 && b_least > 0;
+  const double ratio_least = positive ? a_least / most : -1;
+  return unless_made_nan(opaque(a.value / b.value, error, roundings_of_dividing_by(b), ratio_least), a, b);
 }
 
 STENCIL_TUNE_BOTH Bounded absolute(const Bounded& a, const Rounding& rounding) {
-  return opaque(fabs(a.value), total_error(a, rounding), 0);
+  return opaque(fabs(a.value), total_error(a, rounding), 0, 0);
 }
 
 /// Infinite error where the operand may be negative and need not be: the kernel may see a NaN there.
@@ -182,15 +251,17 @@ STENCIL_TUNE_BOTH Bounded square_root(const Bounded& a, const Rounding& rounding
   if (is_nan(a)) return a;
   const double error = total_error(a, rounding);
   if (error == 0) return opaque(sqrt(a.value), 0, 2);
-  const double least = a.value - error;
+  const double least = at_least(a, error, rounding);
   if (a.value + error < 0) return opaque(sqrt(a.value), 0, 0);
-  if (least < 0) return opaque(sqrt(fabs(a.value)), infinity(), 0);
-  return opaque(sqrt(a.value), error / (sqrt(a.value) + sqrt(least)), 2);
+  if (!(least >= 0)) return opaque(sqrt(fabs(a.value)), infinity(), 0);
+  const double root = sqrt(a.value);
+  if (error < a.value / 2) return opaque(root, error / (root + sqrt(least)), 2, sqrt(least));
+  return opaque(root, fmax(sqrt(a.value + error) - root, root - sqrt(least)), 2, sqrt(least));
 }
 
 STENCIL_TUNE_BOTH Bounded exponential(const Bounded& a, const Rounding& rounding) {
   const double value = exp(a.value);
-  return opaque(value, value * expm1(total_error(a, rounding)), 8);
+  return opaque(value, value * expm1(total_error(a, rounding)), 8, 0);
 }
 
 // What CUDA's functions may be off by (CUDA C++ Programming Guide, mathematical functions), in units of the last place
@@ -300,17 +371,27 @@ STENCIL_TUNE_BOTH Bounded whole(double value, bool rounded) {
   return result;
 }
 
+/// A minimum or maximum: the other operand counts only as far as it may come beyond the chosen one.
+STENCIL_TUNE_BOTH Bounded the_nearer(const Bounded& chosen, const Bounded& other, double least,
+                                     const Rounding& rounding) {
+  const double error = total_error(other, rounding);
+  const double beyond = error == infinity() ? error : error - fabs(chosen.value - other.value);
+  return opaque(chosen.value, fmax(total_error(chosen, rounding), beyond), 0, least);
+}
+
 /// min and max are fmin and fmax: of NaN and a number they are the number.
 STENCIL_TUNE_BOTH Bounded minimum(const Bounded& a, const Bounded& b, const Rounding& rounding) {
   if (is_nan(a)) return b;
   if (is_nan(b)) return a;
-  return opaque(fmin(a.value, b.value), fmax(total_error(a, rounding), total_error(b, rounding)), 0);
+  const double least = fmin(at_least(a, rounding), at_least(b, rounding));
+  return a.value <= b.value ? the_nearer(a, b, least, rounding) : the_nearer(b, a, least, rounding);
 }
 
 STENCIL_TUNE_BOTH Bounded maximum(const Bounded& a, const Bounded& b, const Rounding& rounding) {
   if (is_nan(a)) return b;
   if (is_nan(b)) return a;
-  return opaque(fmax(a.value, b.value), fmax(total_error(a, rounding), total_error(b, rounding)), 0);
+  const double least = fmax(at_least(a, rounding), at_least(b, rounding));
+  return a.value >= b.value ? the_nearer(a, b, least, rounding) : the_nearer(b, a, least, rounding);
 }
 
 /// The truth value of a comparison; uncertain (error 1) where rounding could turn it round. NaN compares as false.
@@ -318,7 +399,7 @@ STENCIL_TUNE_BOTH Bounded compared(bool truth, const Bounded& a, const Bounded& 
   if (is_nan(a) || is_nan(b)) return exactly(0);
   const double error = total_error(a, rounding) + total_error(b, rounding);
   const bool certain = error == 0 || fabs(a.value - b.value) > error;
-  return opaque(truth ? 1 : 0, certain ? 0 : 1, 0);
+  return opaque(truth ? 1 : 0, certain ? 0 : 1, 0, 0);
 }
 
 /// Near a tie of the condition either branch is right, so the error covers the way to the other one. NaN is not 0.
@@ -331,7 +412,8 @@ STENCIL_TUNE_BOTH Bounded select(const Bounded& condition, const Bounded& yes, c
   if (is_nan(chosen) && is_nan(other)) return chosen;
   if (is_nan(chosen.value) || is_nan(other.value)) return opaque(chosen.value, infinity(), 0);
   const double reach = fabs(yes.value - no.value) + total_error(other, rounding);
-  return opaque(chosen.value, fmax(total_error(chosen, rounding), reach), 0);
+  const double least = fmin(at_least(yes, rounding), at_least(no, rounding));
+  return opaque(chosen.value, fmax(total_error(chosen, rounding), reach), 0, least);
 }
 
 /// Where a read at index i of an axis of n cells finds its value; -1 for the 0 outside.

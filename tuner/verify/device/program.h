@@ -6,7 +6,7 @@
 
 namespace stencil_tune::check {
 
-/// As enum Operation counts.
+/// As enum Operation counts, and two that kernels compute as they stand: reference_expression.hpp.
 enum class Code : int {
   number,
   coefficient,
@@ -35,6 +35,8 @@ enum class Code : int {
   step,
   before,
   after,
+  product,
+  quotient,
 };
 
 struct Instruction {
@@ -106,6 +108,12 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         break;
       case Code::divide:
         result = divide(a, b, rounding);
+        break;
+      case Code::product:
+        result = product(a, b, rounding);
+        break;
+      case Code::quotient:
+        result = quotient(a, b, rounding);
         break;
       case Code::minimum:
         result = minimum(a, b, rounding);

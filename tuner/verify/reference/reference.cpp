@@ -59,7 +59,7 @@ class StripEvaluator {
   /// Of the cell and those that follow it in x, at most kStripCells.
   std::span<const check::Bounded> operator()(const Cell& first, std::size_t cells) {
     for (std::size_t id = 0; id < results_.size(); ++id) {
-      evaluate_node(expression_.nodes[id], first, {results_[id].data(), cells});
+      evaluate_node(id, first, {results_[id].data(), cells});
     }
     for (const check::ErrorWeight& tap : weights_) {
       const Contents& from = of(problem_.facts.inputs[static_cast<std::size_t>(tap.input)]);
@@ -145,7 +145,8 @@ class StripEvaluator {
     }
   }
 
-  void evaluate_node(const Node& node, const Cell& first, std::span<check::Bounded> results) const {
+  void evaluate_node(std::size_t id, const Cell& first, std::span<check::Bounded> results) const {
+    const Node& node = expression_.nodes[id];
     if (node.op == Operation::read) return read(node.index, node.offset, first, results);
     const auto operands = static_cast<std::size_t>(operand_count(node.op));
     if (operands == 0) {
@@ -156,7 +157,7 @@ class StripEvaluator {
     }
     std::array<const check::Bounded*, 3> values{};
     for (std::size_t i = 0; i < operands; ++i) values[i] = results_[static_cast<std::size_t>(node.operands[i])].data();
-    evaluate(node.op, values, rounding_, results);
+    evaluate(node.op, expression_.whole[id], values, rounding_, results);
   }
 
   const Problem& problem_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -50,7 +51,7 @@ Node carried_out(const Node& node, const std::vector<Node>& nodes) {
     operands[i] = check::exactly(operand.value);
   }
   check::Bounded result{};
-  evaluate(node.op, {&operands[0], &operands[1], &operands[2]}, check::Rounding{}, {&result, 1});
+  evaluate(node.op, false, {&operands[0], &operands[1], &operands[2]}, check::Rounding{}, {&result, 1});
   Node number;
   number.value = result.value;
   return std::isfinite(number.value) ? number : node;
@@ -160,6 +161,20 @@ void reject_unknown_reads(const Problem& problem, const std::vector<Node>& nodes
   }
 }
 
+/// Says which products and quotients are whole.
+ReferenceExpression marked(std::vector<Node> nodes) {
+  std::vector<bool> varies(nodes.size()), whole(nodes.size());
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    const Node& node = nodes[id];
+    const auto operand_varies = [&](std::size_t i) { return varies[at(node.operands[i])]; };
+    varies[id] = node.op == Operation::read || is_place(node.op);
+    for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) varies[id] = varies[id] || operand_varies(i);
+    if (node.op == Operation::multiply) whole[id] = operand_varies(0) && operand_varies(1);
+    if (node.op == Operation::divide) whole[id] = operand_varies(1);
+  }
+  return {std::move(nodes), std::move(whole)};
+}
+
 }  // namespace
 
 ReferenceExpression reference_expression(const Problem& problem, std::size_t output) {
@@ -167,17 +182,19 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
   const bool as_written = !stencil.written.stages.empty();
   const std::vector<Stage>& stages = as_written ? stencil.written.stages : stencil.stages;
   const NodeId root = stages[at(problem.stage)].updates[output].expression;
-  ReferenceExpression expression{as_written ? settled(AnsweredBeyondEdges(problem).nodes(root))
-                                            : settled(needed(stencil.nodes, root))};
+  ReferenceExpression expression = marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root))
+                                                     : settled(needed(stencil.nodes, root)));
   reject_unknown_reads(problem, expression.nodes);
   return expression;
 }
 
-ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) { return {needed(stencil.nodes, root)}; }
+ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) {
+  return marked(needed(stencil.nodes, root));
+}
 
 /// Not shared with run_program(), the device's: where one of the two takes an operation for another, they disagree.
-void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands, const check::Rounding& rounding,
-              std::span<check::Bounded> results) {
+void evaluate(Operation op, bool whole, const std::array<const check::Bounded*, 3>& operands,
+              const check::Rounding& rounding, std::span<check::Bounded> results) {
   const check::Bounded *const a = operands[0], *const b = operands[1], *const c = operands[2];
   const auto each = [results](auto&& result) {
     for (std::size_t i = 0; i < results.size(); ++i) results[i] = result(i);
@@ -196,9 +213,12 @@ void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands
     case Operation::subtract:
       return each([&](std::size_t i) { return check::subtract(a[i], b[i]); });
     case Operation::multiply:
-      return each([&](std::size_t i) { return check::multiply(a[i], b[i]); });
+      return each(
+          [&](std::size_t i) { return whole ? check::product(a[i], b[i], rounding) : check::multiply(a[i], b[i]); });
     case Operation::divide:
-      return each([&](std::size_t i) { return check::divide(a[i], b[i], rounding); });
+      return each([&](std::size_t i) {
+        return whole ? check::quotient(a[i], b[i], rounding) : check::divide(a[i], b[i], rounding);
+      });
     case Operation::minimum:
       return each([&](std::size_t i) { return check::minimum(a[i], b[i], rounding); });
     case Operation::maximum:

@@ -14,6 +14,8 @@ namespace stencil_tune {
 /// Nodes that are all needed, operands before their users; the last one is the result.
 struct ReferenceExpression {
   std::vector<Node> nodes;
+  std::vector<bool> whole;  ///< the node is a product of factors that both vary from cell to cell, or a quotient whose
+                            ///< divisor does: kernels distribute weights alone, and compute these as they stand
 
   NodeId root() const noexcept { return static_cast<NodeId>(nodes.size()) - 1; }
 };
@@ -28,8 +30,8 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
 ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root);
 
 /// The operation on bounded values, for as many cells as there are results; operands beyond those that it takes do not
-/// count. Not for leaves.
-void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands, const check::Rounding& rounding,
-              std::span<check::Bounded> results);
+/// count. `whole`: as the expression says. Not for leaves.
+void evaluate(Operation op, bool whole, const std::array<const check::Bounded*, 3>& operands,
+              const check::Rounding& rounding, std::span<check::Bounded> results);
 
 }  // namespace stencil_tune

@@ -11,7 +11,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostSlots = 512;  // 32 bytes each, of a device thread's local memory
+constexpr int kMostSlots = 512;  // 40 bytes each, of a device thread's local memory
 
 static_assert(static_cast<int>(check::Code::number) == static_cast<int>(Operation::number));
 static_assert(static_cast<int>(check::Code::read) == static_cast<int>(Operation::read));
@@ -115,9 +115,11 @@ class SlotAllocator {
   int slots_ = 0;
 };
 
-check::Instruction instruction_for(const Problem& problem, const Node& node, std::span<const double> coefficients) {
+check::Instruction instruction_for(const Problem& problem, const Node& node, bool whole,
+                                   std::span<const double> coefficients) {
   check::Instruction now{};
   now.code = static_cast<check::Code>(node.op);
+  if (whole) now.code = node.op == Operation::multiply ? check::Code::product : check::Code::quotient;
   if (node.op == Operation::number) {
     now.value = node.value;
     now.inexact = round_to_compute(node.value, problem.type) == node.value ? 0 : 1;
@@ -173,7 +175,8 @@ ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpres
   program.instructions.reserve(order.size());
   for (NodeId id : order) {
     const Node& node = node_of(expression, id);
-    check::Instruction now = instruction_for(problem, node, coefficients);
+    const bool whole = expression.whole[static_cast<std::size_t>(id)];
+    check::Instruction now = instruction_for(problem, node, whole, coefficients);
     for (int i = 0; i < operand_count(node.op); ++i) {
       now.operands[i] = slots.slot_of(node.operands[static_cast<std::size_t>(i)]);
     }
