@@ -127,8 +127,8 @@ class Run:
 
     def _is_convolution(self) -> bool:
         """One field, each cell's next value a sum of its neighbours' with the same weights."""
-        return (self.stencil.stages == 1 and len(self.stencil.inputs) == 1 and len(self.state) == 1 and
-                self.stencil.is_linear and not self.needs_states)
+        return (self.stencil.stages == 1 and len(self.stencil.inputs) == 1 and len(self.stencil.outputs) == 1 and
+                len(self.state) == 1 and self.stencil.is_linear and not self.needs_states)
 
     def _coefficients_of_convolution(self, inputs: Sequence[Any], gradient: Any,
                                      coefficients: Mapping[str, float] | None) -> dict[str, Any]:
