@@ -37,6 +37,10 @@ class Backwards {
     for (const Node& node : problem.stencil.nodes) {
       if (asks_edge(node.op))
         edges_[at(node.index)] = std::max(edges_[at(node.index)], std::abs(node.offset[at(node.index)]));
+      for (std::size_t axis = 0; node.op == Operation::profile && axis < at(problem.extents.rank); ++axis) {
+        profiles_[axis].low = std::min(profiles_[axis].low, node.offset[axis]);
+        profiles_[axis].high = std::max(profiles_[axis].high, node.offset[axis]);
+      }
     }
   }
 
@@ -73,6 +77,7 @@ class Backwards {
       widen(need_.fields[at(facts.inputs[i])], read_from(outputs, seen(facts.reach[i])));
     }
     widen(need_.arrays, read_from(outputs, seen(facts.farthest)));
+    widen(need_.arrays, read_from(outputs, profiles_));
   }
 
   /// What a definition changes beyond an edge is wrong as far as it looks for one.
@@ -86,6 +91,7 @@ class Backwards {
   const Problem& problem_;
   std::array<int, kMaxRank> edges_{0, 0, 0};
   bool holds_ = false;
+  std::array<Reach, kMaxRank> profiles_{};  ///< of reads of arrays along one axis, which end with the part's array
   HaloNeed need_;
 };
 

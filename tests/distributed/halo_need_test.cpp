@@ -46,6 +46,14 @@ TEST(HaloNeed, OfAnOlderTimeLevelIsOneStepsReachLess) {
   EXPECT_EQ(three.fields[2], all_around(4)) << "the velocity, which no step changes";
 }
 
+TEST(HaloNeed, ArraysAreAsWideAsReadsOfProfiles) {
+  const Stencil damped = parse_stencil("u_next = u[x-1] + r[x+3]; r(x)", 1);
+  ASSERT_EQ(damped.fields[2], "u");
+  const HaloNeed need = halo_need(whole_step(damped), 2);
+  EXPECT_EQ(need.fields[2], (HaloLayers{{{2, 0}, {0, 0}, {0, 0}}}));
+  EXPECT_EQ(need.arrays, (HaloLayers{{{2, 3}, {0, 0}, {0, 0}}}));
+}
+
 TEST(HaloNeed, AddsUpOverTheStagesOfAStep) {
   const Problem yee = whole_step(load_stencil("corpus/yee3d.toml"));
   const HaloNeed need = halo_need(yee, 1);
