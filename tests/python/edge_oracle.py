@@ -1,0 +1,353 @@
+"""A second evaluator of definitions, in NumPy and f64, and definitions that nobody wrote. It shares no code with the
+project: what it knows is what docs/stencils.md promises.
+
+Expressions are tuples: ("number", value), ("coefficient", name), ("read", field, offset), ("profile", name, offset),
+("before", axis, offset), ("after", axis, offset), ("coordinate", axis, offset), ("step",), or an operation and its
+operands. Axes and offsets count from x; arrays are indexed [z, y, x].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy
+
+AXES = "xyz"
+LOW, HIGH = 0, 1
+SIDES = ("low", "high")
+MIRRORS = ("reflect", "odd", "neumann")
+
+Expression = tuple
+Array = Any
+Fields = dict[str, Array]
+
+BINARY: dict[str, tuple[str, Callable]] = {
+    "add": ("({} + {})", numpy.add), "subtract": ("({} - {})", numpy.subtract), "multiply": ("{} * {}", numpy.multiply),
+    "min": ("min({}, {})", numpy.fmin), "max": ("max({}, {})", numpy.fmax)}
+UNARY: dict[str, tuple[str, Callable]] = {
+    "negate": ("(-{})", numpy.negative), "abs": ("abs({})", numpy.abs), "sin": ("sin({})", numpy.sin),
+    "root": ("sqrt(1 + abs({}))", lambda value: numpy.sqrt(1 + numpy.abs(value)))}
+
+
+@dataclasses.dataclass(frozen=True)
+class Word:
+    """What lies beyond one side of an axis. slope: of neumann, a number or a coefficient's name."""
+
+    kind: str
+    slope: float | str = 0.0
+
+    def text(self) -> str:
+        return f"neumann({self.slope})" if self.kind == "neumann" else self.kind
+
+
+@dataclasses.dataclass
+class Definition:
+    rank: int
+    fields: list[str]  #: in the order of the definition; profiles too
+    coefficients: dict[str, float]
+    stages: list[dict[str, Expression]]  #: of each output, in the order of the text
+    rotations: dict[str, str]  #: what each field becomes after a step
+    profiles: dict[str, int] = dataclasses.field(default_factory=dict)  #: axis by name
+    hold: dict[str, str] = dataclasses.field(default_factory=dict)  #: whose held layers an intermediate has
+    words: dict[tuple[str, int, int], Word] = dataclasses.field(default_factory=dict)  #: of field ("": all), axis, side
+
+    @property
+    def outputs(self) -> list[str]:
+        return [output for stage in self.stages for output in stage]
+
+    @property
+    def state(self) -> list[str]:
+        """Fields that a step changes and the next one starts with, without older levels."""
+        turned = [self.rotations[output] for output in self.outputs if output in self.rotations]
+        in_place = [output for output in self.outputs if output not in self.rotations and self._is_read_before(output)]
+        return turned + in_place
+
+    @property
+    def older(self) -> list[str]:
+        return [to for to in self.rotations.values() if to not in self.state]
+
+    @property
+    def intermediates(self) -> list[str]:
+        """Written by a stage, read by a later one, and no part of the state of any step."""
+        loose = [output for output in self.outputs if output not in self.rotations and output not in self.state]
+        return [output for output in loose if any(output in reads_of(stage) for stage in self.stages)]
+
+    @property
+    def probes(self) -> list[str]:
+        kept = {*self.rotations, *self.state, *self.intermediates}
+        return [output for output in self.outputs if output not in kept]
+
+    @property
+    def constants(self) -> list[str]:
+        moving = {*self.outputs, *self.rotations.values(), *self.profiles}
+        return [field for field in self.fields if field not in moving]
+
+    @property
+    def kept(self) -> list[str]:
+        """What holds a value after a run."""
+        return [*self.state, *self.older, *self.probes, *self.constants]
+
+    def parts(self) -> Iterator[Expression]:
+        """All expressions, and all within them."""
+        for stage in self.stages:
+            for expression in stage.values():
+                yield from parts_of(expression)
+
+    def _is_read_before(self, output: str) -> bool:
+        writer = next(i for i, stage in enumerate(self.stages) if output in stage)
+        return any(output in reads_of(stage) for stage in self.stages[:writer])
+
+    def text(self) -> str:
+        """As TOML."""
+        names = [f"{field}({AXES[self.profiles[field]]})" if field in self.profiles else field for field in self.fields]
+        lines = [f"rank = {self.rank}", "fields = [" + ", ".join(f'"{name}"' for name in names) + "]"]
+        if self.coefficients:
+            lines += ["[coefficients]", *(f"{name} = {value!r}" for name, value in self.coefficients.items())]
+        for stage in self.stages:
+            lines.append("[[stage]]" if len(self.stages) > 1 else "[update]")
+            lines += [f'{output} = "{written(expression)}"' for output, expression in stage.items()]
+        for table, entries in (("rotate", self.rotations), ("hold", self.hold)):
+            if entries:
+                lines += [f"[{table}]", *(f'{name} = "{other}"' for name, other in entries.items())]
+        if self.words:
+            lines += ["[boundary]", *self._word_lines()]
+        return "\n".join(lines) + "\n"
+
+    def _word_lines(self) -> Iterator[str]:
+        for field, axis in dict.fromkeys((field, axis) for field, axis, _ in self.words):
+            prefix = f"{field}.{AXES[axis]}" if field else AXES[axis]
+            sides = [self.words.get((field, axis, side)) for side in (LOW, HIGH)]
+            if sides[LOW] == sides[HIGH] and sides[LOW] is not None:
+                yield f'{prefix} = "{sides[LOW].text()}"'
+                continue
+            for side, word in enumerate(sides):
+                if word is not None:
+                    yield f'{prefix}.{SIDES[side]} = "{word.text()}"'
+
+
+def parts_of(expression: Expression) -> Iterator[Expression]:
+    """The expression and all within it."""
+    yield expression
+    for part in expression[1:]:
+        if isinstance(part, tuple) and part and isinstance(part[0], str):
+            yield from parts_of(part)
+
+
+def reads_of(stage: Mapping[str, Expression]) -> dict[str, list[tuple[int, ...]]]:
+    """Offsets by field."""
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for expression in stage.values():
+        for part in parts_of(expression):
+            if part[0] == "read":
+                found.setdefault(part[1], []).append(part[2])
+    return found
+
+
+def written(e: Expression) -> str:
+    """As a definition has it."""
+    kind = e[0]
+    if kind == "number":
+        return repr(e[1]) if e[1] >= 0 else f"({e[1]!r})"
+    if kind == "coefficient":
+        return e[1]
+    if kind == "step":
+        return "t"
+    if kind == "read":
+        at = ", ".join(f"{AXES[axis]}{offset:+d}" for axis, offset in enumerate(e[2]) if offset)
+        return f"{e[1]}[{at}]" if at else e[1]
+    if kind in ("before", "after", "coordinate"):
+        name = AXES[e[1]] + ("" if kind == "coordinate" else f"_{kind}")
+        return f"{name}[{AXES[e[1]]}{e[2]:+d}]" if e[2] else name
+    if kind == "profile":
+        return f"{e[1]}[{AXES[e[3]]}{e[2]:+d}]" if e[2] else e[1]
+    form, _ = (BINARY if len(e) == 3 else UNARY)[kind]
+    return form.format(*map(written, e[1:]))
+
+
+class Evaluator:
+    """Steps of a definition on a grid. boundary: by axis, from x on, for those that the definition does not speak of."""
+
+    def __init__(self, definition: Definition, shape: Sequence[int], boundary: Sequence[str],
+                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None):
+        self.definition, self.shape = definition, tuple(shape)
+        self.extents = self.shape[::-1]
+        self.boundary = boundary
+        self.coefficients = {**definition.coefficients, **(coefficients or {})}
+        self.origin = tuple(origin)[::-1] if origin is not None else (0,) * definition.rank
+
+    # ---- what the definition says ----
+
+    def word(self, field: str, axis: int, side: int) -> Word:
+        words = self.definition.words
+        if not any(about == axis for _, about, _ in words):
+            return Word(self.boundary[axis])
+        return words[field, axis, side] if (field, axis, side) in words else words["", axis, side]
+
+    def is_held(self, axis: int) -> bool:
+        spoken = [word.kind for (_, about, _), word in self.definition.words.items() if about == axis]
+        return (spoken[0] if spoken else self.boundary[axis]) == "hold"
+
+    def held(self, stage: Mapping[str, Expression]) -> list[tuple[int, int]]:
+        """Layers at both ends of each axis that the stage does not write."""
+        offsets = [offset for places in reads_of(stage).values() for offset in places]
+        return [(max([0, *(-o[axis] for o in offsets)]), max([0, *(o[axis] for o in offsets)])) if self.is_held(axis)
+                else (0, 0) for axis in range(self.definition.rank)]
+
+    def updated(self, stage: Mapping[str, Expression]) -> tuple[slice, ...]:
+        """As an index of arrays."""
+        return tuple(slice(low, n - high) for n, (low, high) in zip(self.extents, self.held(stage)))[::-1]
+
+    def asks_for_layers(self) -> list[str]:
+        """Intermediates of which a later stage reads layers that their own holds."""
+        asked = []
+        for output in self.definition.intermediates:
+            writer = next(i for i, stage in enumerate(self.definition.stages) if output in stage)
+            own = self.held(self.definition.stages[writer])
+            for stage in self.definition.stages[writer + 1:]:
+                for offset, axis in itertools.product(reads_of(stage).get(output, ()), range(self.definition.rank)):
+                    low, high = self.held(stage)[axis]
+                    if low + offset[axis] < own[axis][LOW] or high - offset[axis] < own[axis][HIGH]:
+                        asked.append(output)
+        return list(dict.fromkeys(asked))
+
+    def layers_of(self, output: str) -> str | None:
+        """The field whose held layers an output has in a run; None: nobody asks."""
+        definition = self.definition
+        if output not in definition.intermediates:
+            return definition.rotations.get(output, output)
+        if output in definition.hold:
+            return definition.hold[output]
+        return definition.state[0] if len(definition.state) == 1 else None
+
+    # ---- values ----
+
+    def launch(self, fields: Mapping[str, Array], step: int = 0) -> Fields:
+        """One step without rotation: outputs keep the caller's layers."""
+        return self._stages(fields, step, lambda output: self.layers_of(output)
+                            if output in self.definition.intermediates else output)
+
+    def advance(self, fields: Mapping[str, Array], steps: int, *, step: int = 0, series: Array = None,
+                sources: Sequence[tuple[str, tuple[int, ...]]] = (),
+                receivers: Sequence[tuple[str, tuple[int, ...]]] = ()) -> tuple[Fields, Array]:
+        """Fields after the run, under their names then, and what receivers recorded: [step, receiver]."""
+        now, records = dict(fields), []
+        for made in range(steps):
+            adds = [(field, place, series[made, i]) for i, (field, place) in enumerate(sources)]
+            after = self._stages(now, step + made, self.layers_of, adds)
+            now = {**after, **{to: after[start] for start, to in self.definition.rotations.items()}}
+            records.append([now[field][place] for field, place in receivers])
+        return now, numpy.array(records)
+
+    def _stages(self, fields: Mapping[str, Array], step: int, layers_of: Callable[[str], str | None],
+                adds: Iterable[tuple[str, tuple[int, ...], float]] = ()) -> Fields:
+        now = dict(fields)
+        for stage in self.definition.stages:
+            inside, new = self.updated(stage), {}
+            read = self._reader(stage, now, step)
+            for output, expression in stage.items():
+                layers = layers_of(output)
+                whole = numpy.full(self.shape, numpy.nan) if layers is None else now[layers].copy()
+                whole[inside] = read(expression)
+                new[output] = whole
+            now.update(new)
+            for field, place, value in adds:
+                if field in stage:
+                    now[field][place] += value
+        return now
+
+    def _reader(self, stage: Mapping[str, Expression], now: Mapping[str, Array],
+                step: int) -> Callable[[Expression], Array]:
+        inside = self.updated(stage)
+        wide = {field: self._extended(now[field], field, offsets) for field, offsets in reads_of(stage).items()}
+
+        def along(axis: int, offset: int) -> Array:
+            """Index of the cell, for those that are updated."""
+            cells = numpy.arange(self.extents[axis])[inside[::-1][axis]] + offset
+            return cells.reshape([-1 if about == axis else 1 for about in reversed(range(self.definition.rank))])
+
+        def read(e: Expression) -> Array:
+            kind = e[0]
+            if kind == "number":
+                return e[1]
+            if kind == "coefficient":
+                return self.coefficients[e[1]]
+            if kind == "step":
+                return step
+            if kind == "read":
+                cells, room = wide[e[1]]
+                return cells[tuple(slice(part.start + low + o, part.stop + low + o)
+                                   for part, low, o in zip(inside, room[::-1], e[2][::-1]))]
+            if kind == "before":
+                return numpy.maximum(0, -along(e[1], e[2]))
+            if kind == "after":
+                return numpy.maximum(0, along(e[1], e[2]) - (self.extents[e[1]] - 1))
+            if kind == "coordinate":
+                return self.origin[e[1]] + along(e[1], e[2])
+            if kind == "profile":
+                return self._profile(now[e[1]], e[3], along(e[3], e[2]))
+            return (BINARY if len(e) == 3 else UNARY)[kind][1](*map(read, e[1:]))
+
+        return read
+
+    def _extended(self, cells: Array, field: str, offsets: Sequence[tuple[int, ...]]) -> tuple[Array, list[int]]:
+        """The field with what lies beyond its edges as far as it is read, and how many cells that is before each axis.
+        The last axis first, so that the first one has the last word."""
+        before = [0] * self.definition.rank
+        for axis in reversed(range(self.definition.rank)):
+            if self.is_held(axis):
+                continue
+            low, high = max([0, *(-o[axis] for o in offsets)]), max([0, *(o[axis] for o in offsets)])
+            before[axis] = low
+            slabs = [self._beyond(cells, field, axis, LOW, k) for k in range(low, 0, -1)]
+            slabs += [cells, *(self._beyond(cells, field, axis, HIGH, k) for k in range(1, high + 1))]
+            cells = numpy.concatenate(slabs, self.definition.rank - 1 - axis)
+        return cells, before
+
+    def _beyond(self, cells: Array, field: str, axis: int, side: int, k: int) -> Array:
+        """The layer k cells beyond an edge."""
+        n, word = self.extents[axis], self.word(field, axis, side)
+        index = -k if side == LOW else n - 1 + k
+
+        def layer(at: int) -> Array:
+            return numpy.take(cells, [at], self.definition.rank - 1 - axis)
+
+        if word.kind == "zero":
+            return numpy.zeros_like(layer(0))
+        if word.kind == "clamp":
+            return layer(0 if side == LOW else n - 1)
+        if word.kind == "periodic":
+            return layer(index % n)
+        mirrored = layer(folded(index, n))
+        if word.kind == "odd":
+            return -mirrored
+        if word.kind == "neumann":
+            slope = self.coefficients[word.slope] if isinstance(word.slope, str) else word.slope
+            return mirrored + 2 * k * slope
+        assert word.kind == "reflect", word
+        return mirrored
+
+    def _profile(self, row: Array, axis: int, cells: Array) -> Array:
+        """Answered by what kernels do on the axis: mirrored where any field is."""
+        n = self.extents[axis]
+        beyond = {self.word(field, axis, LOW if offset[axis] < 0 else HIGH).kind for stage in self.definition.stages
+                  for field, offsets in reads_of(stage).items() for offset in offsets if offset[axis]}
+        said = {word.kind for (_, about, _), word in self.definition.words.items() if about == axis}
+        kinds = beyond or said or {self.boundary[axis]}
+        inside = (cells >= 0) & (cells < n)
+        if kinds & set(MIRRORS):
+            places = numpy.vectorize(lambda cell: folded(cell, n))(cells)
+        elif kinds == {"periodic"}:
+            places = cells % n
+        else:
+            places = numpy.clip(cells, 0, n - 1)
+        return numpy.where(inside | (kinds != {"zero"}), row[places], 0)
+
+
+def folded(index: int, n: int) -> int:
+    """Mirrored at the edge cells, which are not repeated, as often as needed."""
+    if n == 1:
+        return 0
+    index %= 2 * (n - 1)
+    return index if index < n else 2 * (n - 1) - index

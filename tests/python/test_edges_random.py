@@ -1,0 +1,297 @@
+"""Definitions that nobody wrote, on what lies at edges: the reference, kernels of every family, grids cut over ranks and
+gradients against a second evaluator (edge_oracle.py).
+
+STENCIL_TUNE_SEED is the first seed, STENCIL_TUNE_CASES how many: scripts/check-long random draws thousands. A failure
+prints its case and the command that repeats it."""
+
+import collections
+import ctypes
+import dataclasses
+import itertools
+import os
+import random
+
+import numpy
+import pytest
+from device_arrays import CudaArray, aligned
+from edge_cases import ALL_FAULTS, OPEN_FAULTS, PROBLEM_WORDS, Wishes, faults_shown, random_case
+from edge_oracle import MIRRORS, reads_of
+from test_distributed import Group
+from test_gradient_on_kernels import ops  # noqa: F401, a fixture
+
+import stencil_tune as st
+from stencil_tune import _native, distributed
+from stencil_tune._gradients.padding import ArrayOperations
+from stencil_tune._gradients.run import Run
+
+STEP = 1e-5  # of differences
+CLOSE = 1e-11  # fields are of the order of 1, and a run has few steps
+OF_KERNELS = {"zero_then_neumann", "intermediate_layers", "crossed_outputs", "older_level_layers"}
+OF_CUTS = {*OF_KERNELS, "distances_across_a_cut"}
+OF_GRADIENTS = {*OF_KERNELS, "unread_level_between"}
+OF_THE_REFERENCE = {"zero_then_neumann", "intermediate_layers", "places_of_the_reference"}
+FIRST = int(os.environ.get("STENCIL_TUNE_SEED", "1"))
+
+
+def seeds(count):
+    """As many as the test asks for: what takes a compiler run takes fewer."""
+    return range(FIRST, FIRST + int(os.environ.get("STENCIL_TUNE_CASES", str(count))))
+
+
+def again(case):
+    """The command that repeats the test that runs."""
+    test = os.environ["PYTEST_CURRENT_TEST"].split("::")[1].split("[")[0]
+    return (f"again: STENCIL_TUNE_SEED={case.seed} STENCIL_TUNE_CASES=1 bash tests/python/check.sh build/default python3 "
+            f"'' -k {test}")
+
+
+def expect(case, names, got, wanted):
+    for name in names:
+        if not numpy.allclose(got[name], wanted[name], rtol=0, atol=CLOSE, equal_nan=False):
+            raise AssertionError(f"{name}, {case}\nis\n{got[name]}\nshould be\n{wanted[name]}\n{again(case)}")
+
+
+def expect_right(case, kernel, make, draw):
+    """A step, and a run, with points or without. make: arrays for a kernel from those of NumPy."""
+    definition, evaluator, before, arguments = case.definition, case.evaluator(), case.values(), kernel.stencil.arguments
+    arrays = [make(before[name]) for name in arguments]
+    kernel(*arrays, **case.places)
+    outputs = [name for name in definition.outputs if name not in definition.intermediates]
+    expect(case, outputs, named(arguments, arrays), evaluator.launch(before, case.first_step))
+
+    arrays = [make(before[name]) for name in arguments]
+    sources, receivers = points_of(case, draw) if draw.randrange(3) == 0 and takes_points(case, kernel) else ([], [])
+    series = numpy.random.default_rng(case.seed).uniform(-1, 1, (case.steps, len(sources)))
+    wanted, records = evaluator.advance(before, case.steps, step=case.first_step, series=series, sources=sources,
+                                        receivers=receivers)
+    if sources:
+        points = kernel.place_points(by_field(sources), by_field(receivers))
+        recorded = make(numpy.zeros_like(records))
+        kernel.advance(arrays, steps=case.steps, points=points, series=make(series), records=recorded, **case.places)
+        expect(case, ["records"], named(["records"], [recorded]), {"records": records})
+    else:
+        kernel.advance(arrays, steps=case.steps, **case.places)
+    expect(case, definition.kept, named(arguments, arrays), wanted)
+
+
+def named(names, arrays):
+    return {name: getattr(array, "host", array) for name, array in zip(names, arrays)}
+
+
+def takes_points(case, kernel):
+    """Receivers record what the next step reads."""
+    read = all(to in kernel.stencil.inputs for to in case.definition.state)
+    return read and (kernel.device != "cpu" or "places_of_the_reference" not in OPEN_FAULTS)
+
+
+def points_of(case, draw):
+    """Sources and receivers at whole cells, where stages write."""
+    definition, evaluator = case.definition, case.evaluator()
+    stages = {output: stage for stage in definition.stages for output in stage}
+
+    def place(output):
+        return tuple(draw.randrange(part.start, part.stop) for part in evaluator.updated(stages[output]))
+
+    turning = [output for output in definition.outputs if output in definition.rotations]
+    return (sorted((output, place(output)) for output in draw.choices(definition.outputs, k=2)),
+            sorted((definition.rotations[output], place(output)) for output in draw.choices(turning, k=2)))
+
+
+def by_field(points):
+    return {field: [place for other, place in points if other == field] for field, _ in points}
+
+
+@pytest.mark.parametrize("seed", seeds(300))
+def test_the_reference_agrees(seed):
+    case = random_case(seed, Wishes(placed=True), OPEN_FAULTS & OF_THE_REFERENCE)
+    kernel = st.lookup(st.stencil(case.definition.text()), shape=case.shape, dtype="f64", boundary=case.boundary_text,
+                       device="cpu")
+    expect_right(case, kernel, numpy.copy, random.Random(seed))
+
+
+SWEEPS = ("direct", "tiled", "streaming")
+FAMILIES = (*SWEEPS, "temporal", "systolic", "system", "system")
+WHOLE_STEP = -1
+
+
+class Winners:
+    """A database of kernels that a seed draws. Without any there is no file."""
+
+    def __init__(self, gpus, folder, seed):
+        self.path, self.codes = folder / "winners.db", []
+        self._draw = random.Random(seed)
+        self._add = gpus.library.on_host_add_winner
+        self._add.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int,
+                              ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t]
+
+    def serve(self, case, family):
+        """Draws one of the family, for a stage or for steps that are fused, and sweeps for the other stages. Returns
+        whether there is one."""
+        stencil = st.stencil(case.definition.text())
+        self.codes = []
+        if family not in SWEEPS and not self._adds(case, stencil, family, WHOLE_STEP):
+            return False
+        for stage in range(stencil.stages):
+            wanted = family if family in SWEEPS else self._draw.choice(SWEEPS)
+            self._adds(case, stencil, wanted, stage)
+        return bool(self.codes)
+
+    def _adds(self, case, stencil, family, stage):
+        code, fused = ctypes.create_string_buffer(1000), self._draw.randint(2, max(2, min(4, case.steps)))
+        request = _native.Request(struct_size=ctypes.sizeof(_native.Request), parsed=stencil._handle, type=b"f64",
+                                  boundary=case.boundary_text.encode(), steps=case.steps, alignment=256)
+        request.extents[:] = [*case.shape[::-1], 1, 1][:3]
+        failed = self._add(os.fsencode(self.path), ctypes.byref(request), family.encode(), stage,
+                           fused if stage == WHOLE_STEP else 1, self._draw.randrange(2**32), code, 1000)
+        assert not failed, f"{code.value.decode()} in {case}"
+        self.codes += [code.value.decode()] if code.value else []
+        return bool(code.value)
+
+
+WISHES = {"temporal": Wishes(placed=True, one_field=True, near=True, most_stages=1, roomy=8, wide=66, steps=(2, 5)),
+          "systolic": Wishes(linear=True, one_field=True, edges=False, most_stages=1, roomy=8, wide=232, steps=(8, 9)),
+          "system": Wishes(placed=True, near=True, roomy=8, wide=66, steps=(2, 5))}
+
+
+@pytest.mark.parametrize("seed", seeds(28))
+def test_kernels_of_every_family_agree(seed, gpus, tmp_path):
+    family, winners = FAMILIES[seed % len(FAMILIES)], Winners(gpus, tmp_path, seed)
+    case = random_case(seed, WISHES.get(family, Wishes(placed=True)), OPEN_FAULTS & OF_KERNELS,
+                       lambda case: winners.serve(case, family))
+    kernel = st.lookup(st.stencil(case.definition.text()), shape=case.shape, dtype="f64", boundary=case.boundary_text,
+                       steps=case.steps, database=winners.path)
+    codes = [kernel.evidence_of(stage).code for stage in range(kernel.stencil.stages)]
+    assert set(codes) & set(winners.codes), f"{winners.codes}, not {kernel.evidence}"
+    expect_right(case, kernel, lambda values: CudaArray(gpus.own(aligned(values))), random.Random(seed))
+
+
+def draw_cut(case, draw):
+    """Up to 8 ranks along one axis or several, (z, y, x)."""
+    cut = [1] * len(case.shape)
+    for _ in range(draw.randint(1, 3)):
+        axis = draw.randrange(len(cut))
+        parts = draw.choice((2, 2, 3, 4, 8))
+        if numpy.prod(cut) * parts <= 8:
+            cut[axis] *= parts
+    return tuple(cut)
+
+
+def run_in_parts(case, before, cut, database, per_exchange):
+    """What fields hold after a run of ranks, which are threads."""
+    stencil = st.stencil(case.definition.text())
+
+    def body(ranks):
+        grid = distributed.Grid(stencil, shape=case.shape, dtype="f64", boundary=case.boundary_text, steps=case.steps,
+                                ranks=ranks, cut=cut, database=database, steps_per_exchange=per_exchange)
+        for name, array in before.items():
+            if name in case.definition.profiles:
+                grid.write(name, array)
+            else:
+                grid.scatter(name, array if ranks.rank == 0 else None)
+        grid.advance(case.steps, **case.places)
+        return {name: grid.gather(name, numpy.zeros(case.shape) if ranks.rank == 0 else None)
+                for name in case.definition.kept}
+
+    return Group(int(numpy.prod(cut))).run(body)[0]
+
+
+@pytest.mark.parametrize("seed", seeds(16))
+def test_grids_that_are_cut_agree(seed, gpus, tmp_path):
+    draw, winners = random.Random(seed), Winners(gpus, tmp_path, seed)
+    family = draw.choice(("direct", "streaming", "temporal", "system"))
+    wishes = dataclasses.replace(WISHES.get(family, Wishes(placed=True)), roomy=draw.choice((8, 16)))
+    case = random_case(seed, wishes, OPEN_FAULTS & OF_CUTS, lambda case: winners.serve(case, family))
+    before = case.values()
+    wanted, _ = case.evaluator().advance(before, case.steps, step=case.first_step)
+    cut, got = draw_cut(case, draw), None
+    while got is None:
+        try:
+            got = run_in_parts(case, before, cut, winners.path, draw.choice((0, 1, 2)))
+        except st.ArgumentError as error:
+            known = ("cut into fewer parts", "are possible", "cannot be cut", "coordinates")
+            assert max(cut) > 1 and any(words in str(error) for words in known), f"{error}, {case}\n{again(case)}"
+            cut = tuple(parts // 2 or 1 for parts in cut)
+    expect(case, case.definition.kept, got, wanted)
+
+
+# ---- gradients ----
+
+
+class OnHost(ArrayOperations):
+    """Arrays of NumPy, and the reference."""
+
+    def empty(self, like):
+        return numpy.full(like.shape, numpy.nan)  # what nobody writes shows
+
+    def zeros(self, like, shape):
+        return numpy.zeros(shape)
+
+    def copy(self, array):
+        return array.copy()
+
+    def total(self, array):
+        return array.sum()
+
+
+def expect_gradients(case, ops):
+    """Of all inputs and coefficients, along one direction in the space of all fields."""
+    stencil, evaluator, before = st.stencil(case.definition.text()), case.evaluator(), case.values()
+    run = Run(stencil, case.boundary_text, case.steps, ops)
+    draw = numpy.random.default_rng(case.seed)
+    gradients = [ops.copy(draw.uniform(-1, 1, case.shape)) for _ in run.state]
+    direction = {name: draw.uniform(-1, 1, case.shape) for name in stencil.inputs}
+    inputs = [ops.copy(before[name]) for name in stencil.inputs]
+    of_fields, of_coefficients = run.backward(inputs, gradients, None, for_coefficients=bool(stencil.coefficients))
+
+    def loss(by, coefficients=None):
+        moved = {name: cells + by * direction[name] if name in direction else cells for name, cells in before.items()}
+        evaluator.coefficients.update(coefficients or {})
+        after, _ = evaluator.advance(moved, case.steps)
+        evaluator.coefficients.update(stencil.coefficients)
+        return sum(float((after[name] * gradient).sum()) for name, gradient in zip(run.state, gradients))
+
+    def expect_close(got, high, low, what):
+        assert got == pytest.approx((high - low) / (2 * STEP), rel=1e-6, abs=1e-8), f"{what}, {case}\n{again(case)}"
+
+    along = [float((direction[name] * gradient).sum()) for name, gradient in zip(stencil.inputs, of_fields)
+             if gradient is not None]
+    expect_close(sum(along), loss(STEP), loss(-STEP), "of fields")
+    for name, value in stencil.coefficients.items():
+        expect_close(of_coefficients.get(name, 0), loss(0, {name: value + STEP}), loss(0, {name: value - STEP}), name)
+
+
+@pytest.mark.parametrize("seed", seeds(100))
+def test_gradients_are_differences(seed):
+    expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), OnHost())
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_gradients_on_kernels_are_differences(seed, ops):
+    expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), ops)
+
+
+def test_cases_are_of_all_kinds():
+    """Those that are drawn once no fault is open."""
+    seen, pairs, sides = collections.Counter(), set(), set()
+    for seed in range(1000):
+        case = random_case(seed, Wishes(placed=True), avoid=frozenset())
+        definition, evaluator = case.definition, case.evaluator()
+        seen.update(faults_shown(case))
+        seen.update([f"rank {definition.rank}", f"{len(definition.stages)} stages", f"{len(definition.state)} fields",
+                     f"{len(definition.older)} older", f"{len(definition.intermediates)} between",
+                     f"{len(definition.probes)} probes", f"{case.steps} steps"])
+        seen.update(["in place"] * any(field in definition.outputs for field in definition.state))
+        seen.update(["profile"] * bool(definition.profiles) + ["line"] * bool(definition.hold))
+        read = [(field, offset) for stage in definition.stages for field, places in reads_of(stage).items()
+                for offset in places]
+        seen.update("constant beside" for field, offset in read if field in definition.constants and any(offset))
+        for field, offset in read:
+            words = [evaluator.word(field, axis, int(o > 0)).kind if o else None for axis, o in enumerate(offset)]
+            sides.update((axis, o > 0, word) for axis, (o, word) in enumerate(zip(offset, words)) if word)
+            pairs.update(itertools.combinations([word for word in words if word], 2))
+    kinds = {*PROBLEM_WORDS, *MIRRORS}
+    assert pairs == set(itertools.product(kinds, kinds)), "beyond two edges"
+    assert sides == set(itertools.product(range(3), (False, True), kinds))
+    wanted = {*ALL_FAULTS, *(f"rank {rank}" for rank in (1, 2, 3)), "3 stages", "4 fields", "3 older", "2 between",
+              "1 probes", "in place", "profile", "line", "constant beside", "1 steps", "5 steps"}
+    assert not wanted - {kind for kind, count in seen.items() if count >= 20}, seen
