@@ -75,7 +75,7 @@ Sharpness Verification::sharpness(const Launcher& candidate) {
     for (const int field : kernel_outputs(problem_, steps)) {
       const FieldContents& stored = after[static_cast<std::size_t>(field)];
       unbounded += stored.computed.by->unbounded();
-      cells += static_cast<std::uint64_t>(stored.box.cells());
+      cells += static_cast<std::uint64_t>(stored.computed.box.cells());
     }
   } else if (whole_) {
     unbounded = whole_->unbounded();
