@@ -185,7 +185,8 @@ std::optional<Sweep> Library::Impl::make_passes(const Request& request, const Pr
 }
 
 /// What makes several steps, or all stages of one, in a pass over memory, where that is known to be faster than
-/// `single`, which makes one step in several passes.
+/// `single`, which makes one step in several passes. A kernel of single steps that won the run's race comes into
+/// `single`.
 std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& single, const DeviceFacts& facts,
                                              Misses& misses) {
   std::vector<Sweep> sweeps;
@@ -222,7 +223,17 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
     single.stages.front().evidence.notes.push_back(fmt::format(
         "no kernel that fuses steps is known for it: `stencil-tune --steps {}` looks for one", problem.steps));
   }
-  if (!fuses) return std::nullopt;
+  if (!fuses) {
+    StageKernel& stage = single.stages.front();
+    // A run's race is under continuous load, that of one sweep in bursts: what won the run's makes it.
+    if (choice && choice->evidence.match <= std::min(Match::stale, stage.evidence.match)) {
+      add_notes(request, choice->evidence);
+      auto meanwhile = std::move(stage.meanwhile);
+      stage = make_stage(stage.problem, std::move(*choice), facts);
+      stage.meanwhile = std::move(meanwhile);
+    }
+    return std::nullopt;
+  }
   const double in_passes = known_rate(single.stages);
   if (problem.stage == kWholeStep && in_passes >= choice->evidence.gstencils) {
     single.stages.front().evidence.notes.push_back(

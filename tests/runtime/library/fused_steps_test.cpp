@@ -180,6 +180,17 @@ TEST_F(FusedSteps, AKernelOfOneSweepThatWonARunServesSingleStepsToo) {
   EXPECT_EQ(kernel.match(), Match::exact);
 }
 
+TEST_F(FusedSteps, AKernelOfOneSweepThatWonARunMakesItAlsoWhereAnotherIsFasterInBursts) {
+  constexpr const char* kInBursts = "direct.bx32.by8";
+  add_winner(100, kSingle, 90);
+  add_winner(1, kInBursts, 100);
+  EXPECT_EQ(prepared(request(100)).evidence().code, kSingle);
+  EXPECT_EQ(prepared(request(50)).evidence().code, kSingle);
+  EXPECT_EQ(launches_of(prepared(request(100)), 100), 100U);
+  EXPECT_EQ(prepared(request(1)).evidence().code, kInBursts) << "one sweep is raced in bursts";
+  EXPECT_EQ(prepared(request(1000)).evidence().code, kInBursts) << "the run of 100 steps is another";
+}
+
 TEST_F(FusedSteps, WinnersOfRunsServeOtherNumbersOfStepsAndOtherGrids) {
   add_winner(100, kFour);
   EXPECT_EQ(prepared(request(64)).match(), Match::exact);
