@@ -6,11 +6,14 @@
 #include "db/rows/validate.hpp"
 #include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
+#include "db/winner_choice.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,12 +31,14 @@ std::string content_of(const TrialRecord& trial) {
   return content;
 }
 
-/// Trials and winners to be merged into one database, in one transaction that the caller commits.
+/// Trials and winners to be merged into one database, in one transaction that the caller commits. Winners are chosen in
+/// memory: the index of trials does not tell all problems apart, and a query for each would read those of the others.
 class Merger {
  public:
   explicit Merger(Database& database) : database_(database) {
-    for (const TrialRecord& trial : select_trials(database_, "TRUE", [](Statement&) {})) {
+    for (TrialRecord& trial : select_trials(database_, "TRUE", [](Statement&) {})) {
       present_.insert(content_of(trial));
+      remember(std::move(trial));
     }
   }
 
@@ -43,9 +48,10 @@ class Merger {
       ++result_.duplicates;
       return;
     }
-    insert_trial_row(database_, trial);
+    trial.id = insert_trial_row(database_, trial);
     ++result_.added;
     touched_.try_emplace(problem_of(trial), trial);
+    remember(std::move(trial));
   }
 
   /// Remembers what the other side knows of its winner.
@@ -57,7 +63,12 @@ class Merger {
 
   /// Chooses the winner of every problem that got a trial.
   MergeResult finish() {
-    for (const auto& [key, trial] : touched_) choose(trial.problem, trial.platform.gpu);
+    std::map<std::string, std::vector<WinnerRecord>> winners;
+    for (WinnerRecord& winner : select_winners(
+             database_, "TRUE", [](Statement&) {}, TrialsSeen::as_stored)) {
+      winners[problem_of(winner.trial)].push_back(std::move(winner));
+    }
+    for (const auto& [key, trial] : touched_) choose(trial, trials_[key], winners[key]);
     return result_;
   }
 
@@ -69,21 +80,32 @@ class Merger {
     return key;
   }
 
-  void choose(const ProblemKey& problem, const std::string& gpu) {
+  void remember(TrialRecord trial) {
+    if (trial.outcome != Outcome::ok && trial.outcome != Outcome::wrong_result) return;  // it decides no race
+    std::vector<TrialRecord>& of_problem = trials_[problem_of(trial)];
+    of_problem.push_back(std::move(trial));
+  }
+
+  /// Among all trials of the problem that `any` is of; `winners`: those that it has so far.
+  void choose(const TrialRecord& any, const std::vector<TrialRecord>& trials,
+              const std::vector<WinnerRecord>& winners) {
     for (const Objective each : kObjectives) {
-      const std::string_view objective = name(each);
-      const auto before = find_winner_row(database_, problem, gpu, objective, TrialsSeen::as_stored);
-      const auto best = choose_winner_row(database_, problem, gpu, objective, {});
-      if (!best || (before && before->trial.id == best->id)) continue;
-      ++result_.winners_changed;
-      const auto notes = notes_.find(content_of(*best));
-      if (notes != notes_.end()) choose_winner_row(database_, problem, gpu, objective, notes->second);
+      const auto found = std::find_if(winners.begin(), winners.end(),
+                                      [&](const auto& winner) { return winner.trial.objective == name(each); });
+      const auto before = found == winners.end() ? std::nullopt : std::optional(*found);
+      const auto best = choose_winner(trials, name(each));
+      if (best ? before && before->trial.id == best->id : !before) continue;
+      const auto notes = best ? notes_.find(content_of(*best)) : notes_.end();
+      replace_winner_row(database_, any.problem, any.platform.gpu, name(each), before, best,
+                         notes == notes_.end() ? WinnerNotes{} : notes->second);
+      if (best) ++result_.winners_changed;
     }
   }
 
   Database& database_;
   std::set<std::string> present_;
-  std::map<std::string, TrialRecord> touched_;
+  std::map<std::string, std::vector<TrialRecord>> trials_;  ///< those that decide races, by problem
+  std::map<std::string, TrialRecord> touched_;              ///< one trial of each problem
   std::map<std::string, WinnerNotes> notes_;
   MergeResult result_;
 };

@@ -145,9 +145,15 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
       });
   std::erase_if(trials, [&](const TrialRecord& trial) { return excluded.contains(trial.code); });
   auto best = choose_winner(trials, objective);
+  replace_winner_row(database, problem, gpu, objective, previous, best, notes);
+  return best;
+}
+
+void replace_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, std::string_view objective,
+                        const std::optional<WinnerRecord>& previous, const std::optional<TrialRecord>& best,
+                        const WinnerNotes& notes) {
   delete_winner_row(database, problem, gpu, objective);
   if (best) insert_winner_row(database, *best, merged(notes, previous, *best));
-  return best;
 }
 
 bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_gstencils) {

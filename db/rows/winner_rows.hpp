@@ -32,6 +32,11 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
                                              std::string_view objective, const WinnerNotes& notes,
                                              const std::set<std::string>& excluded = {});
 
+/// Writes what was chosen, with such notes. `previous`: the row as it was read.
+void replace_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, std::string_view objective,
+                        const std::optional<WinnerRecord>& previous, const std::optional<TrialRecord>& best,
+                        const WinnerNotes& notes);
+
 /// Chooses anew where the trial, just inserted, can make a difference. True when it became a winner.
 bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_gstencils);
 

@@ -4,6 +4,13 @@
 #include "db/winner_store.hpp"
 #include "tests/db/testing.hpp"
 
+#include <sqlite3.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace stencil_tune {
 namespace {
 
@@ -84,6 +91,52 @@ TEST_F(MergeTest, WhatImportWouldRefuseIsLeftOutAndNamed) {
   EXPECT_EQ(result.refused.begin()->second, 2);
   EXPECT_EQ(winners_.list().size(), 1U);
   EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("a"));
+}
+
+/// What SQLite does for the statements of a connection: their number, and the steps of its virtual machine.
+struct Work {
+  explicit Work(Database& database) {
+    const auto add = [](unsigned, void* work, void* statement, void*) {
+      auto& sum = *static_cast<Work*>(work);
+      ++sum.statements;
+      sum.steps += sqlite3_stmt_status(static_cast<sqlite3_stmt*>(statement), SQLITE_STMTSTATUS_VM_STEP, 1);
+      return 0;
+    };
+    sqlite3_trace_v2(database.handle(), SQLITE_TRACE_PROFILE, add, this);
+  }
+  std::int64_t statements = 0;
+  std::int64_t steps = 0;
+};
+
+TEST_F(MergeTest, TheWorkGrowsWithTheWinnersAlsoWhereTheIndexTakesThemForOneProblem) {
+  const auto work_for = [&](int winners) {
+    std::vector<WinnerRecord> all;
+    for (int i = 0; i < winners; ++i) {
+      all.push_back({.trial = a_trial("a", 100), .naive_gstencils = 7, .trials_seen = 9});
+      all.back().trial.problem.steps = 2 + i;  // which the index does not have
+    }
+    Database database = Database::open(folder_ / (std::to_string(winners) + ".db"));
+    Work work(database);
+    const MergeResult result = merge_winners(database, all);
+    sqlite3_trace_v2(database.handle(), 0, nullptr, nullptr);
+    EXPECT_EQ(result.winners_changed, winners);
+    EXPECT_EQ(WinnerStore(database).find(all.back().trial.problem, kGpu, Objective::burst)->trials_seen, 9);
+    return work;
+  };
+  const Work half = work_for(100), whole = work_for(200);
+  EXPECT_LT(whole.statements, 2.2 * static_cast<double>(half.statements));
+  EXPECT_LT(whole.steps, 2.2 * static_cast<double>(half.steps));
+}
+
+TEST_F(MergeTest, AWrongResultTakesTheWinnerOutAndTheNextOneComes) {
+  trials_.insert(a_trial("a", 100));
+  trials_.insert(a_trial("b", 50));
+  fill_other({a_failure("a", Outcome::wrong_result)});
+  EXPECT_EQ(merge_database(database_, other_path_).winners_changed, 1);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("b"));
+  const std::array<TrialRecord, 1> wrong{a_failure("b", Outcome::wrong_result)};
+  EXPECT_EQ(merge_trials(database_, wrong).winners_changed, 0);
+  EXPECT_FALSE(winners_.find(a_problem(), kGpu, Objective::burst)) << "none is left";
 }
 
 TEST_F(MergeTest, OtherIsNotChanged) {
