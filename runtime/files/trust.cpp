@@ -17,4 +17,11 @@ std::string why_unsafe(const std::filesystem::path& path, Owner owner) {
   return {};
 }
 
+std::string why_unsafe_link(const std::filesystem::path& link) {
+  struct stat status {};
+  if (::lstat(link.c_str(), &status) != 0) return std::strerror(errno);
+  if (status.st_uid == ::geteuid() || status.st_uid == 0) return {};
+  return "it belongs to user " + std::to_string(status.st_uid);
+}
+
 }  // namespace stencil_tune
