@@ -4,17 +4,14 @@
 #include "db/rows/object_reader.hpp"
 #include "db/rows/validate.hpp"
 #include "db/stored_code.hpp"
+#include "generator/input_file.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <utility>
 
 namespace stencil_tune {
@@ -93,19 +90,10 @@ std::string format_winners(std::span<const WinnerRecord> winners) {
 }
 
 std::string read_winners_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (file && text.size() <= kLongestWinners) {
-    file.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-  }
+  std::string text = read_input_file(path, kLongestWinners);
   if (text.size() > kLongestWinners) {
     reject_import(
         fmt::format("'{}' holds more than {} MiB: more than any winners take", path.string(), kLongestWinners >> 20));
-  }
-  if (!file.eof()) {
-    throw Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
   }
   return text;
 }

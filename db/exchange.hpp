@@ -28,7 +28,7 @@ std::string format_winners(std::span<const WinnerRecord> winners);
 /// What a text may hold: some 20,000 winners. JSON takes 20 times its size in memory when it is malign.
 inline constexpr std::size_t kLongestWinners = std::size_t{32} << 20;
 
-/// The text of a file, pipes included; reads no more than kLongestWinners. Throws Error: file_io; invalid_argument when
+/// The text of a regular file; reads no more than kLongestWinners. Throws Error: file_io; invalid_argument when
 /// there is more.
 std::string read_winners_file(const std::filesystem::path& path);
 

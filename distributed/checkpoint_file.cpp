@@ -1,5 +1,7 @@
 #include "distributed/checkpoint_file.hpp"
 
+#include "generator/input_file.hpp"
+#include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -134,8 +136,8 @@ void HashedFile::fail(const char* verb) const {
 }
 
 CheckpointWriter::CheckpointWriter(const fs::path& path, const CheckpointFacts& facts)
-    : path_(path),
-      temporary_(fmt::format("{}.{}.tmp", path.string(), getpid())),
+    : path_(output_target(path)),
+      temporary_(fmt::format("{}.{}.tmp", path_.string(), getpid())),
       file_(std::make_unique<HashedFile>(temporary_, "wb")) {
   file_->write(bytes_of(header_of(facts)));
 }
@@ -162,6 +164,7 @@ void CheckpointWriter::commit() {
 }
 
 CheckpointReader::CheckpointReader(const fs::path& path, const CheckpointFacts& expected) {
+  require_regular_file(path);
   file_ = std::make_unique<HashedFile>(path, "rb");
   steps_ = steps_in(read_header(*file_, path), expected, path);
   check_hash(path);

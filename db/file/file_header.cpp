@@ -88,9 +88,21 @@ FileHeader judge(const std::vector<unsigned char>& bytes, std::uintmax_t size) {
   return {FileKind::ours, static_cast<int>(version), fmt::format("schema version {}", version)};
 }
 
+/// SQLite opens what stands beside a database by these names, and would wait for ever for a pipe's writer.
+void require_regular_journals(const std::filesystem::path& path) {
+  for (const char* ending : {"-journal", "-wal"}) {
+    const std::filesystem::path journal = path.string() + ending;
+    std::error_code ignored;
+    if (!std::filesystem::exists(journal, ignored) || std::filesystem::is_regular_file(journal, ignored)) continue;
+    throw Error(ErrorCode::database_io, fmt::format("database {}: its journal {} is not a regular file; take it away",
+                                                    path.string(), journal.string()));
+  }
+}
+
 }  // namespace
 
 FileHeader inspect_file(const std::filesystem::path& path) {
+  require_regular_journals(path);
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return {FileKind::missing, 0, "no such file"};

@@ -4,14 +4,12 @@
 #include "generator/definition/expression/functions.hpp"
 #include "generator/definition/stencil.hpp"
 #include "generator/definition/toml_reader.hpp"
+#include "generator/input_file.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 
 namespace stencil_tune {
 namespace {
@@ -202,11 +200,6 @@ class DefinitionReader : private TomlReader {
   std::string source_;
 };
 
-Error unreadable(const std::string& path) {
-  return {ErrorCode::file_io,
-          fmt::format("cannot read the stencil definition '{}': {}", path, std::generic_category().message(errno))};
-}
-
 }  // namespace
 
 Stencil parse_definition(std::string_view text, std::string_view source) {
@@ -218,13 +211,7 @@ Stencil parse_definition(std::string_view text, std::string_view source) {
 }
 
 Stencil load_definition(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw unreadable(path);
-  std::string text(kDefinitionLimits.bytes + 1, '\0');  // one more than is legal: larger files are never read whole
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.fail() && !file.eof())) throw unreadable(path);
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return parse_definition(text, path);
+  return parse_definition(read_input_file(path, kDefinitionLimits.bytes), path);
 }
 
 }  // namespace stencil_tune

@@ -3,6 +3,7 @@
 
 #include "generator/definition/definition.hpp"
 #include "generator/definition/text.hpp"
+#include "generator/input_file.hpp"
 #include "generator/own_kernel/captured_launch.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -27,17 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& path, std::size_t most) {
-  const auto unreadable = [&] {
-    return Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", quotable(path.string(), 200),
-                                                 std::generic_category().message(errno)));
-  };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw unreadable();
-  std::string text(most + 1, '\0');  // one more than is legal: larger files are never read whole
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.fail() && !file.eof())) throw unreadable();
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  std::string text = read_input_file(path, most);
   if (text.size() > most) {
     throw Error(ErrorCode::malformed_definition,
                 fmt::format("{}: more than {} bytes", quotable(path.string(), 200), most));

@@ -132,6 +132,17 @@ TEST(Database, FolderDeviceAndOddNamesAreRefused) {
   EXPECT_EQ(code_of_open(folder / "t.db/"), static_cast<int>(ErrorCode::invalid_argument));
 }
 
+TEST(Database, APipeInThePlaceOfItsJournalIsRefusedAndNotWaitedFor) {
+  for (const char* ending : {"-journal", "-wal"}) {
+    const TemporaryFolder folder;
+    Database::open(folder / "t.db");
+    ASSERT_EQ(::mkfifo((folder / (std::string("t.db") + ending)).c_str(), 0600), 0);
+    for (const Access access : {Access::read, Access::write}) {
+      EXPECT_EQ(code_of_open(folder / "t.db", access), static_cast<int>(ErrorCode::database_io)) << ending;
+    }
+  }
+}
+
 TEST(Database, NamesThatSqliteWouldInterpretAreFiles) {
   const TemporaryFolder folder;
   const auto here = std::filesystem::current_path();

@@ -161,7 +161,11 @@ TEST_F(ExchangeTest, Version1HasNoFieldsOfVersion2) {
 }
 
 TEST_F(ExchangeTest, EndlessFileIsRefused) {
-  const Error error = error_of([] { read_winners_file("/dev/zero"); });
+  EXPECT_EQ(error_of([] { read_winners_file("/dev/zero"); }).code(), ErrorCode::file_io);
+  const auto path = folder_ / "winners.json";
+  write_file(path, text_);
+  std::filesystem::resize_file(path, (std::uintmax_t{32} << 20) + 1);
+  const Error error = error_of([&] { read_winners_file(path); });
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_NE(std::string(error.what()).find("32 MiB"), std::string::npos) << error.what();
 }

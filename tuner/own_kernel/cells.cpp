@@ -1,5 +1,6 @@
 #include "tuner/own_kernel/cells.hpp"
 
+#include "generator/input_file.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,7 @@ std::vector<std::byte> filled_array(const KernelArgument& argument, std::int64_t
 }
 
 std::vector<std::byte> captured_bytes(const KernelArgument& argument, std::size_t count) {
+  require_regular_file(argument.captured);
   std::ifstream file(argument.captured, std::ios::binary | std::ios::ate);
   if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot read {}", argument.captured));
   if (const auto held = static_cast<std::size_t>(file.tellg()); held != count) {

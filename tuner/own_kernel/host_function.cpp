@@ -1,5 +1,6 @@
 #include "tuner/own_kernel/host_function.hpp"
 
+#include "generator/input_file.hpp"
 #include "generator/own_kernel/configuration.hpp"
 #include "runtime/files/scratch_folder.hpp"
 #include "stencil_tune/error.hpp"
@@ -30,6 +31,7 @@ std::string caller_text(const OwnKernel& kernel) {
 }
 
 std::shared_ptr<void> load(const std::string& path) {
+  require_regular_file(path);
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error(ErrorCode::file_io, fmt::format("cannot load the reference's library {}: {}", path, ::dlerror()));

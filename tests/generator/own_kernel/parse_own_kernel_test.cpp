@@ -10,6 +10,8 @@
 #include <fstream>
 #include <functional>
 
+#include <sys/stat.h>
+
 namespace stencil_tune {
 namespace {
 
@@ -158,6 +160,15 @@ TEST_F(LoadOwnKernel, FilesThatASourceIncludesArePartOfIt) {
   EXPECT_TRUE(contains(kernel.source, "#include <cuda_fp16.h>"));
   EXPECT_TRUE(contains(kernel.source, "#line 2 \"s.cu\"\n// A kernel to test with."));
   EXPECT_FALSE(contains(kernel.source, "a.cuh\"\nint b")) << "files that include each other end";
+}
+
+TEST_F(LoadOwnKernel, APipeIsRefusedAndNotWaitedFor) {
+  const std::string pipe = (folder / "s.cu").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(contains(message_of([&] { load_own_kernel(pipe); }), "s.cu': it is a pipe"));
+  ASSERT_EQ(::mkfifo((folder / "definition.toml").c_str(), 0600), 0);
+  EXPECT_TRUE(contains(message_of([&] { load_own_kernel(folder.string()); }), "definition.toml': it is a pipe"))
+      << "a captured launch";
 }
 
 TEST_F(LoadOwnKernel, SaysWhichFileIsMissing) {

@@ -3,6 +3,7 @@
 #include "db/location.hpp"
 #include "generator/cut/halo_need.hpp"
 #include "generator/cut/part_problem.hpp"
+#include "generator/input_file.hpp"
 #include "generator/stencil/describe.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
@@ -22,8 +23,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +32,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostGpus = 65536;
+constexpr std::size_t kLongestRecord = std::size_t{32} << 20;  // of bench/scaling
 
 template <class Number>
 Number parse_number(const char* option, std::string_view text, Number least, Number most) {
@@ -55,12 +55,11 @@ std::pair<double, double> link_from(const po::variables_map& values, const char*
 /// Two numbers, or a record of bench/scaling, which has what was measured.
 void set_node_link(const po::variables_map& values, Links& links) {
   const auto& said = values["node-link"].as<std::string>();
-  std::ifstream record(said);
-  if (!std::filesystem::is_regular_file(said) || !record) {
+  if (std::filesystem::is_regular_file(said)) {
+    take_recorded_links(read_input_file(said, kLongestRecord), links);
+  } else {
     std::tie(links.node_gbs, links.node_latency_us) = link_from(values, "node-link");
-    return;
   }
-  take_recorded_links(std::string(std::istreambuf_iterator<char>(record), {}), links);
 }
 
 Links links_from(const po::variables_map& values) {

@@ -2,6 +2,7 @@
 #include "tuner/report/report_page.hpp"
 
 #include "db/trial_store.hpp"
+#include "generator/input_file.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
 #include "runtime/library/lookup/lookup.hpp"
@@ -20,11 +21,12 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <optional>
 
 namespace stencil_tune {
 namespace {
+
+constexpr std::size_t kLongestRecord = std::size_t{32} << 20;  // of `bench --json`
 
 /// To standard output where no path is named, and then nothing more is to be said.
 bool write_page(const std::string& path, const std::string& page) {
@@ -45,9 +47,7 @@ int report_bench(const po::variables_map& values, const std::string& path) {
     throw Error(ErrorCode::invalid_argument, "--bench and an id exclude each other: a record has its own problems");
   }
   const auto name = values["bench"].as<std::string>();
-  std::ifstream file(name);
-  if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot read {}", name));
-  const auto record = nlohmann::ordered_json::parse(file, nullptr, false);
+  const auto record = nlohmann::ordered_json::parse(read_input_file(name, kLongestRecord), nullptr, false);
   if (record.is_discarded()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} is no JSON: give what `bench --json` printed", name));
   }
