@@ -6,9 +6,27 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
+
+/// Discarded where the text is no JSON, or has more levels or values than trials have: a few bytes of compressed text
+/// may stand for more than fit in memory.
+inline nlohmann::json parse_json(std::string_view text) {
+  constexpr int kDeepest = 16;
+  constexpr int kMost = 1 << 25;  // with keys, beginnings and ends, of which a result of T4 has some 90
+  struct TooMuch {};
+  const auto limited = [seen = 0](int depth, nlohmann::json::parse_event_t, nlohmann::json&) mutable {
+    if (depth > kDeepest || ++seen > kMost) throw TooMuch();
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(text, limited, false);
+  } catch (const TooMuch&) {
+    return nlohmann::json(nlohmann::json::value_t::discarded);
+  }
+}
 
 /// Whether it can be a parameter's value: neither an array nor an object.
 inline bool is_plain(const nlohmann::json& value) { return value.is_primitive() && !value.is_null(); }

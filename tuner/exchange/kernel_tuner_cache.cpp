@@ -2,6 +2,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/formats.hpp"
 #include "tuner/exchange/json_values.hpp"
+#include "tuner/exchange/table_objective.hpp"
 
 #include <fmt/format.h>
 
@@ -44,20 +45,39 @@ std::string python_text(const std::string& value) {
   return value == "false" ? "False" : value;
 }
 
-TableTrial trial_of(const nlohmann::json& entry) {
+/// By which trials are read: where what was looked for is a rate, by the time beside it, if there is one.
+TableObjective objective_of(const std::string& file, const nlohmann::json& cache) {
+  TableObjective objective = table_objective(file, objective_name(cache, "objective"), "", higher_is_better(cache));
+  const auto has_time = [](const nlohmann::json& entry) {
+    return entry.is_object() && entry.contains("time") && is_time(entry["time"]);
+  };
+  const nlohmann::json& entries = cache["cache"];
+  if (std::any_of(entries.begin(), entries.end(), has_time)) return {};
+  return objective;
+}
+
+/// The error in place of what was measured, or of what was looked for.
+std::string error_of(const nlohmann::json& entry, const std::string& measured, const std::string& looked_for) {
+  for (const std::string& key : {std::string(kError), measured, looked_for}) {
+    if (std::string error = text_or_empty(entry, key.c_str()); !error.empty()) return error;
+  }
+  return "";
+}
+
+TableTrial trial_of(const nlohmann::json& entry, const TableObjective& objective, const std::string& looked_for) {
   TableTrial trial;
   trial.compile_ms = time_or_zero(entry, "compile_time");
   trial.benchmark_ms = time_or_zero(entry, "benchmark_time");
   trial.gstencils = time_or_zero(entry, kRate);
   trial.when = text_or_empty(entry, "timestamp");
-  const auto time = entry.find("time");
-  if (entry.contains(kError) || time == entry.end() || !is_time(*time)) {
-    trial.outcome = outcome_of(entry.contains(kError) ? text_or_empty(entry, kError) : text_or_empty(entry, "time"));
+  const auto measured = entry.find(objective.name);
+  if (entry.contains(kError) || measured == entry.end() || !is_time(*measured)) {
+    trial.outcome = outcome_of(error_of(entry, objective.name, looked_for));
     return trial;
   }
-  const double ms = time->get<double>();
   const auto runs = entry.find("times");
-  trial.timing = {ms, ms, ms, runs != entry.end() && runs->is_array() ? static_cast<int>(runs->size()) : 0};
+  trial.timing = objective.timing(measured->get<double>(),
+                                  runs != entry.end() && runs->is_array() ? static_cast<int>(runs->size()) : 0);
   return trial;
 }
 
@@ -99,7 +119,10 @@ TrialTable read_kernel_tuner_cache(const std::string& name, const nlohmann::json
   const auto keys = cache.find("tune_params_keys");
   if (keys == cache.end() || !keys->is_array()) reject("\"tune_params_keys\" is no array");
   if (!cache["cache"].is_object()) reject("\"cache\" is no object");
+  const TableObjective objective = objective_of(name, cache);
+  const std::string looked_for = objective_name(cache, "objective");
   TrialTable table;
+  table.rate = objective.rate;
   table.kernel = text_or_empty(cache, "kernel_name");
   table.gpu = text_or_empty(cache, "device_name");
   table.size = whole_numbers(cache.value("problem_size", nlohmann::json()));
@@ -119,8 +142,10 @@ TrialTable read_kernel_tuner_cache(const std::string& name, const nlohmann::json
       }
       values.push_back(value_text(entry[parameter]));
     }
-    if (!entry.contains("time") && !entry.contains(kError)) rejected("no time");
-    table.trials.push_back(trial_of(entry));
+    if (!entry.contains(objective.name) && error_of(entry, objective.name, looked_for).empty()) {
+      rejected("no " + printable(objective.name));
+    }
+    table.trials.push_back(trial_of(entry, objective, looked_for));
     table.trials.back().values = std::move(values);
   }
   return table;

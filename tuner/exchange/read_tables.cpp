@@ -1,7 +1,9 @@
+#include "generator/input_file.hpp"
 #include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/formats.hpp"
+#include "tuner/exchange/json_values.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -15,7 +17,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kLongest = std::size_t{1} << 30;  // of a file's text; the hub's largest has 60 MB
+constexpr std::size_t kLongest = std::size_t{128} << 20;  // of a file's text; the hub's largest has 60 MB
 
 struct Close {
   void operator()(gzFile file) const noexcept { gzclose(file); }
@@ -33,7 +35,7 @@ bool is_wisdom(const std::string& text) {
   constexpr std::size_t kLongestHeader = 1 << 16;
   const std::size_t length = text.find('\n');
   if (length > kLongestHeader) return false;
-  const auto header = nlohmann::json::parse(text.substr(0, length), nullptr, false);
+  const auto header = parse_json(std::string_view(text).substr(0, length));
   return header.is_object() && header.contains("tunable_parameters");
 }
 
@@ -51,7 +53,7 @@ std::string read_text(const std::string& path) {
   const auto fail = [&](const std::string& why) {
     throw Error(ErrorCode::file_io, fmt::format("cannot read {}: {}", printable(path), why));
   };
-  if (std::filesystem::is_directory(path)) fail("it is a folder");
+  require_regular_file(path);
   errno = 0;
   const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
   if (!file) fail(std::strerror(errno));
@@ -60,7 +62,7 @@ std::string read_text(const std::string& path) {
   int count = 0;
   while ((count = gzread(file.get(), buffer.data(), buffer.size())) > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > kLongest) fail("it has more than 1 GiB of text");
+    if (text.size() > kLongest) fail(fmt::format("it has more than {} MiB of text", kLongest >> 20));
   }
   int error = Z_OK;
   const char* message = gzerror(file.get(), &error);
@@ -93,10 +95,12 @@ TablesOfText read_tables(const std::string& name, const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '{') return {};
   if (is_wisdom(text)) return {&exchange_format("kernel-launcher"), read_wisdom(name, text)};
-  auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) json = nlohmann::json::parse(with_end_of_cache(text), nullptr, false);
+  auto json = parse_json(text);
+  if (json.is_discarded()) json = parse_json(with_end_of_cache(text));
   if (json.is_discarded()) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} is damaged: its JSON does not parse", name));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{} is damaged: its JSON does not parse, or has more levels or values than trials have", name));
   }
   if (json.contains("cache")) return {&exchange_format("kernel-tuner"), {read_kernel_tuner_cache(name, json)}};
   if (json.contains("results")) return {&exchange_format("t4"), {read_t4_results(name, json)}};

@@ -224,7 +224,7 @@ std::string utc_time(std::string text) {
   return is_utc_time(text) ? text : kUnknownTime;
 }
 
-TrialRecord record_of(const Origin& origin, const TableTrial& row, const std::string& code) {
+TrialRecord record_of(const Origin& origin, const TrialTable& table, const TableTrial& row, const std::string& code) {
   TrialRecord record;
   record.problem = origin.problem;
   record.platform = origin.platform;
@@ -233,8 +233,13 @@ TrialRecord record_of(const Origin& origin, const TableTrial& row, const std::st
   record.code = code;
   record.outcome = row.outcome;
   record.timing = row.timing;
+  if (!table.rate.empty()) {
+    for (double* ms : {&record.timing.median_ms, &record.timing.low_ms, &record.timing.high_ms}) {
+      *ms *= origin.rate_ms / 1000;
+    }
+  }
   if (row.outcome == Outcome::ok) {
-    record.gstencils = row.gstencils > 0 ? row.gstencils : origin.rate_ms / row.timing.median_ms;
+    record.gstencils = row.gstencils > 0 ? row.gstencils : origin.rate_ms / record.timing.median_ms;
   } else {
     record.message = "imported: the file does not say more";
   }
@@ -317,10 +322,16 @@ TrialTable stencil_table(std::span<const TrialRecord> all) {
 
 StencilTrials stencil_trials(const TrialTable& table, const std::optional<TrialRecord>& like) {
   const Origin origin = origin_of(table, like);
+  if (!table.rate.empty() && (table.rate != origin.problem.unit || origin.rate_ms == 0)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the file has rates in {} and no times: only rates in {} beside a winner (--winner ID) say "
+                            "how long a trial took",
+                            printable(table.rate), origin.problem.unit));
+  }
   StencilTrials result;
   for (const TableTrial& row : table.trials) {
     try {
-      TrialRecord record = record_of(origin, row, code_of(origin, table, row));
+      TrialRecord record = record_of(origin, table, row, code_of(origin, table, row));
       validate_foreign(record);
       if (const auto objection = objection_to(record)) throw Error(ErrorCode::illegal_candidate, *objection);
       result.trials.push_back(std::move(record));

@@ -2,6 +2,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/formats.hpp"
 #include "tuner/exchange/json_values.hpp"
+#include "tuner/exchange/table_objective.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRate = "GStencil/s";
+constexpr const char* kLookedFor = "objectives";
 
 struct Invalidity {
   Outcome outcome;
@@ -44,21 +46,40 @@ Outcome outcome_of(const std::string& invalidity) {
   return at == kInvalidities.end() ? Outcome::launch_failed : at->outcome;
 }
 
-/// The measurement of that name; 0 where there is none.
-double measured(const nlohmann::json& result, const nlohmann::json& name) {
+struct Measurement {
+  bool is_there = false;
+  double value = 0;  ///< 0: it is no positive number
+  std::string unit{};
+};
+
+/// That of this name.
+Measurement measured(const nlohmann::json& result, const std::string& name) {
   const auto measurements = result.find("measurements");
-  if (measurements == result.end() || !measurements->is_array()) return 0;
+  if (measurements == result.end() || !measurements->is_array()) return {};
   for (const auto& measurement : *measurements) {
-    if (!measurement.is_object() || measurement.value("name", nlohmann::json()) != name) continue;
-    if (measurement.contains("value") && is_time(measurement["value"])) return measurement["value"].get<double>();
+    if (!measurement.is_object() || text_or_empty(measurement, "name") != name) continue;
+    const auto value = measurement.find("value");
+    const bool is_figure = value != measurement.end() && is_time(*value);
+    return {true, is_figure ? value->get<double>() : 0, text_or_empty(measurement, "unit")};
   }
-  return 0;
+  return {};
 }
 
-double objective_of(const nlohmann::json& result) {
-  const auto objectives = result.find("objectives");
-  const bool is_named = objectives != result.end() && objectives->is_array() && !objectives->empty();
-  return measured(result, is_named ? objectives->front() : nlohmann::json("time"));
+bool is_correct(const nlohmann::json& result) { return outcome_of(text_or_empty(result, "invalidity")) == Outcome::ok; }
+
+/// By which the results are read: where what was looked for is a rate, by the time beside it, if there is one. Units
+/// stand with the results that are correct.
+TableObjective objective_of(const std::string& file, const nlohmann::json& file_json) {
+  const nlohmann::json& results = file_json["results"];
+  const auto first = std::find_if(results.begin(), results.end(), [](const nlohmann::json& result) {
+    return result.is_object() && is_correct(result) && measured(result, objective_name(result, kLookedFor)).is_there;
+  });
+  if (first == results.end()) return {};
+  const std::string name = objective_name(*first, kLookedFor);
+  TableObjective objective = table_objective(file, name, measured(*first, name).unit, higher_is_better(file_json));
+  if (objective.rate.empty()) return objective;
+  const Measurement time = measured(*first, TableObjective().name);
+  return time.value > 0 ? table_objective(file, TableObjective().name, time.unit, std::nullopt) : objective;
 }
 
 /// The schema says compilation_time and benchmark_time, files say compilation and benchmark, or have the single runs
@@ -73,20 +94,26 @@ void read_times(const nlohmann::json& times, TableTrial& trial) {
   for (const auto& run : *runs) trial.benchmark_ms += is_time(run) ? run.get<double>() : 0;
 }
 
-TableTrial trial_of(const nlohmann::json& result) {
+TableTrial trial_of(const std::string& file, const nlohmann::json& result, const TableObjective& objective) {
   TableTrial trial;
   const auto times = result.find("times");
   if (times != result.end() && times->is_object()) read_times(*times, trial);
   trial.when = text_or_empty(result, "timestamp");
   trial.outcome = outcome_of(text_or_empty(result, "invalidity"));
-  const double ms = objective_of(result);
-  if (trial.outcome != Outcome::ok || ms == 0) {
+  const Measurement measurement = measured(result, objective.name);
+  if (trial.outcome != Outcome::ok || measurement.value == 0) {
     if (trial.outcome == Outcome::ok) trial.outcome = Outcome::launch_failed;
     trial.timing = {};
     return trial;
   }
-  trial.timing = {ms, ms, ms, trial.timing.samples};
-  trial.gstencils = measured(result, kRate);
+  const TableObjective its = table_objective(file, objective.name, measurement.unit, std::nullopt);
+  if (its.rate != objective.rate) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: it has \"{}\" in {} and in {}: one unit of rates is read", file, printable(its.name),
+                            printable(objective.rate), its.rate.empty() ? "a time" : printable(its.rate)));
+  }
+  trial.timing = its.timing(measurement.value, trial.timing.samples);
+  trial.gstencils = measured(result, kRate).value;
   return trial;
 }
 
@@ -127,7 +154,10 @@ TrialTable read_t4_results(const std::string& name, const nlohmann::json& result
   if (!results["results"].is_array()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{}: no T4 results: \"results\" is no array", name));
   }
+  const TableObjective objective = objective_of(name, results);
+  std::string looked_for;
   TrialTable table;
+  table.rate = objective.rate;
   if (const auto about = results.value("metadata", nlohmann::json()); about.is_object()) {
     table.kernel = text_or_empty(about, "kernel");
     table.gpu = text_or_empty(about, "device_name");
@@ -143,7 +173,10 @@ TrialTable read_t4_results(const std::string& name, const nlohmann::json& result
     if (number == 1) {
       for (const auto& [key, value] : configuration->items()) table.parameters.push_back(key);
     }
-    TableTrial trial = trial_of(result);
+    const std::string its = objective_name(result, kLookedFor);
+    if (number == 1) looked_for = its;
+    if (its != looked_for) reject(number, fmt::format("another objective than the first, \"{}\"", printable(its)));
+    TableTrial trial = trial_of(name, result, objective);
     for (const auto& [key, value] : configuration->items()) {
       if (!is_plain(value)) reject(number, fmt::format("no plain value of parameter {}", printable(key)));
       trial.values.push_back(value_text(value));

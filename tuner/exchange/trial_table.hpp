@@ -32,6 +32,7 @@ struct TrialTable {
   std::string architecture{};        ///< "sm_90"; empty: the file does not say
   std::vector<std::int64_t> size{};  ///< extents, x first; empty: the file does not say
   std::vector<std::string> parameters{};
+  std::string rate{};  ///< "GFLOP/s": the file has rates alone, and timings are what a GFLOP takes. Empty: it has times
   std::vector<TableTrial> trials{};
   nlohmann::json origin{};  ///< what stencil-tune takes its own trials back by; null in files of other tuners
 };

@@ -74,10 +74,12 @@ TableTrial trial_of(const nlohmann::json& record, std::size_t parameters, const 
 }
 
 TrialTable read_header(const std::string& name, const std::string& line) {
-  const auto header = nlohmann::json::parse(line, nullptr, false);
+  const auto header = parse_json(line);
   if (!header.is_object()) reject(name, 1, "it is no JSON object");
   if (text_or_empty(header, "version") != kVersion) reject(name, 1, fmt::format("its version is not {}", kVersion));
-  if (text_or_empty(header, "objective") != kObjective) reject(name, 1, "its objective is not \"time\"");
+  if (const std::string objective = text_or_empty(header, "objective"); objective != kObjective) {
+    reject(name, 1, fmt::format("its objective is \"{}\"; known is \"time\"", printable(objective)));
+  }
   TrialTable table;
   table.kernel = text_or_empty(header, "key");
   const auto parameters = header.value("tunable_parameters", nlohmann::json());
@@ -119,7 +121,7 @@ std::vector<TrialTable> read_wisdom(const std::string& name, std::string_view te
   std::vector<TrialTable> tables;
   for (std::size_t number = 2; std::getline(lines, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos || line[0] == '#' || line.starts_with("//")) continue;
-    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto record = parse_json(line);
     if (!record.is_object()) reject(name, number, "it is no JSON object");
     const TrialTable heading = heading_of(header, record);
     auto table = std::find_if(tables.begin(), tables.end(),

@@ -1,3 +1,4 @@
+#include "generator/input_file.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/formats.hpp"
@@ -5,6 +6,8 @@
 #include "tuner/replay/recorded_trials.hpp"
 
 #include <fmt/format.h>
+
+#include <string_view>
 
 namespace stencil_tune {
 namespace {
@@ -24,8 +27,9 @@ RecordedSpace space_of(const std::string& name, const TrialTable& table) {
 }  // namespace
 
 std::vector<RecordedSpace> read_spaces(const std::string& path) {
+  constexpr std::string_view kDatabase = "SQLite format 3";
+  if (read_input_file(path, kDatabase.size()).starts_with(kDatabase)) return read_database_spaces(path);
   const std::string text = read_text(path);
-  if (text.starts_with("SQLite format 3")) return read_database_spaces(path);
   if (text.starts_with(kRecordedGpu)) return parse_trials_spaces(path, text);
   const std::string name = table_name(path);
   std::vector<RecordedSpace> spaces;

@@ -221,6 +221,35 @@ TEST(ForeignFiles, ACacheThatKernelTunerWrote) {
 
 TEST(ForeignFiles, T4ResultsThatKernelTunerWrote) { expect_fixture(read_file_of("kernel_tuner_t4.json", "t4").at(0)); }
 
+TEST(ForeignFiles, RatesBesideAWinnerSayHowLongATrialTook) {
+  const auto trials = sample_trials();
+  TrialTable table = stencil_table(trials);
+  table.origin = nullptr;
+  const TrialRecord& winner = trials.at(11);
+  nlohmann::json file = nlohmann::json::parse(t4_results(table));
+  const auto with_rate_alone = [&](const char* unit) {
+    for (auto& result : file["results"]) {
+      result["objectives"] = {unit};
+      std::erase_if(result["measurements"].get_ref<nlohmann::json::array_t&>(),
+                    [](const nlohmann::json& each) { return each["name"] == "time"; });
+      for (auto& each : result["measurements"]) each["name"] = unit, each["unit"] = unit;
+    }
+    return read_tables("rates", file.dump()).tables.at(0);
+  };
+  const StencilTrials back = stencil_trials(with_rate_alone("GStencil/s"), winner);
+  ASSERT_EQ(back.trials.size(), trials.size());
+  for (const TrialRecord& trial : back.trials) {
+    if (trial.outcome != Outcome::ok) continue;
+    const auto same_code = [&](const TrialRecord& each) { return each.code == trial.code; };
+    const auto original = std::find_if(trials.begin(), trials.end(), same_code);
+    EXPECT_NEAR(trial.gstencils, original->gstencils, 1e-9 * original->gstencils);
+    EXPECT_NEAR(trial.timing.median_ms, winner.gstencils * winner.timing.median_ms / trial.gstencils, 1e-9);
+  }
+  const TrialTable others = with_rate_alone("GFLOP/s");
+  EXPECT_NE(std::string(error_of([&] { stencil_trials(others, winner); }).what()).find("rates in GFLOP/s"),
+            std::string::npos);
+}
+
 TEST(ForeignFiles, WisdomThatKernelLauncherWrote) {
   const auto tables = read_file_of("kernel_launcher.wisdom", "kernel-launcher");
   ASSERT_EQ(tables.size(), 2U) << "one for each problem size";

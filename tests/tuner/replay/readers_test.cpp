@@ -4,6 +4,7 @@
 #include "tests/db/testing.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -141,6 +142,151 @@ TEST_F(ReadSpacesTest, DamagedFilesEndInOneClearMessage) {
     EXPECT_NE(refusal.find(message), std::string::npos) << text << "\n" << refusal;
     EXPECT_NE(refusal.find("damaged"), std::string::npos) << "the file is named: " << refusal;
   }
+}
+
+// ---- what was looked for
+
+/// Three configurations, of which the second is the fastest by these values; a fourth failed.
+std::string t4_of(const std::string& objective, const std::string& unit, const std::vector<double>& values,
+                  const std::string& beside = "") {
+  std::string results;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    results += "{\"configuration\": {\"block\": " + std::to_string(i) +
+               "}, \"invalidity\": \"correct\", \"objectives\": [\"" + objective +
+               "\"], \"times\": {\"compilation\": 9}, \"measurements\": [{\"name\": \"" + objective +
+               "\", \"value\": " + std::to_string(values[i]) + ", \"unit\": \"" + unit + "\"}" + beside + "]}, ";
+  }
+  return "{\"schema_version\": \"1.0.0\", \"results\": [" + results +
+         "{\"configuration\": {\"block\": 9}, \"invalidity\": \"runtime\", \"objectives\": [\"" + objective +
+         "\"], \"times\": {\"compilation\": 9}, \"measurements\": []}]}";
+}
+
+std::string cache_of(const std::string& objective, const std::vector<std::string>& entries) {
+  std::string text = R"({"tune_params_keys": ["block"], "objective": )" + objective + R"(, "cache": {)";
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    text += (i > 0 ? ", \"" : "\"") + std::to_string(i) + "\": {\"block\": " + std::to_string(i) +
+            ", \"compile_time\": 9, " + entries[i] + "}";
+  }
+  return text + "}}";
+}
+
+std::vector<double> times_of(const RecordedSpace& space) {
+  std::vector<double> times;
+  for (const ConfigurationRecord& each : space.evaluations) times.push_back(each.failed() ? -1 : each.time_ms);
+  return times;
+}
+
+TEST_F(ReadSpacesTest, OfRatesMoreIsBetter) {
+  const auto t4 = [&](const std::string& text) { return times_of(read_spaces(write("rates.json", text)).at(0)); };
+  const std::vector<double> expected{1000 / 400.0, 1000 / 800.0, 1000 / 500.0, -1};
+  EXPECT_EQ(t4(t4_of("GFLOP/s", "", {400, 800, 500})), expected) << "as Kernel Tuner writes it";
+  EXPECT_EQ(t4(t4_of("performance", "GFLOP/s", {400, 800, 500})), expected);
+  EXPECT_EQ(t4(cache_of("\"GFLOP/s\"", {R"("GFLOP/s": 400)", R"("GFLOP/s": 800)", R"("GFLOP/s": 500)",
+                                        R"("GFLOP/s": "RuntimeFailedConfig")"})),
+            expected);
+}
+
+TEST_F(ReadSpacesTest, TimesBesideRatesAreRead) {
+  const auto read = [&](const std::string& text) { return times_of(read_spaces(write("beside.json", text)).at(0)); };
+  const std::string beside = R"(, {"name": "time", "value": 0.25, "unit": "ms"})";
+  EXPECT_EQ(read(t4_of("GFLOP/s", "", {400, 800}, beside)), (std::vector<double>{0.25, 0.25, -1}));
+  EXPECT_EQ(read(cache_of("[\"GFLOP/s\"]", {R"("GFLOP/s": 400, "time": 2)", R"("GFLOP/s": 800, "time": 1)",
+                                            R"("GFLOP/s": "CompilationFailedConfig")"})),
+            (std::vector<double>{2, 1, -1}));
+}
+
+TEST_F(ReadSpacesTest, TimesHaveTheirUnit) {
+  const auto read = [&](const char* name, const char* unit) {
+    return times_of(read_spaces(write("units.json", t4_of(name, unit, {2, 1}))).at(0)).at(0);
+  };
+  EXPECT_EQ(read("time", ""), 2);
+  EXPECT_EQ(read("time", "seconds"), 2000);
+  EXPECT_DOUBLE_EQ(read("duration", "us"), 0.002);
+  EXPECT_DOUBLE_EQ(read("kernel_time", "ns"), 2e-6);
+}
+
+TEST_F(ReadSpacesTest, WhatIsNeitherATimeNorARateIsRefusedByItsName) {
+  const std::string score = R"("score": 0.5)";
+  const std::pair<std::string, const char*> texts[] = {
+      {t4_of("score", "", {1, 2}), "objective is \"score\""},
+      {t4_of("score", "", {-1, -2}), "objective is \"score\""},
+      {t4_of("energy", "J", {1, 2}), "objective is \"energy\" in 'J'"},
+      {t4_of("time", "furlongs", {1, 2}), "objective is \"time\" in 'furlongs'"},
+      {t4_of("GB/s", "ms", {1, 2}), "objective is \"GB/s\" in 'ms'"},
+      {cache_of("\"score\"", {score, score}), "objective is \"score\""},
+      {cache_of("\"score\"", {score + R"(, "time": 1)", score + R"(, "time": 2)"}), "objective is \"score\""},
+      {cache_of("\"GFLOP/s\", \"objective_higher_is_better\": false", {R"("GFLOP/s": 4)", R"("GFLOP/s": 5)"}),
+       "of a rate more is"},
+      {cache_of("\"time\", \"objective_higher_is_better\": [true]", {R"("time": 4)", R"("time": 5)"}),
+       "of a time less is"},
+      {cache_of("\"GFLOP/s\"", {R"("GFLOP/s": 4)", R"("block": 1)"}), "configuration 1 has no GFLOP/s"},
+  };
+  for (const auto& [text, message] : texts) {
+    const std::string refusal = refusal_of(write("odd.json", text));
+    EXPECT_NE(refusal.find(message), std::string::npos) << text << "\n" << refusal;
+    EXPECT_EQ(refusal.rfind("odd: ", 0), 0U) << refusal;
+  }
+  EXPECT_NE(refusal_of(write("odd.json", t4_of("score", "", {1, 2}))).find("\"time\" in ms"), std::string::npos)
+      << "it says what is known";
+}
+
+TEST_F(ReadSpacesTest, ResultsOfOneFileHaveOneObjective) {
+  std::string text = t4_of("time", "ms", {1, 2});
+  text.replace(text.rfind("\"time\""), 6, "\"energy\"");
+  EXPECT_NE(refusal_of(write("two.json", text)).find("another objective than the first, \"energy\""),
+            std::string::npos);
+  text = t4_of("performance", "GFLOP/s", {1, 2});
+  text.replace(text.rfind("GFLOP/s"), 7, "TFLOP/s");
+  EXPECT_NE(refusal_of(write("units.json", text)).find("one unit of rates is read"), std::string::npos);
+}
+
+// ---- files that are made to fill the memory
+
+TEST_F(ReadSpacesTest, AFileThatUnpacksToMoreThanAnySpaceIsRefused) {
+  const std::string path = folder / "bomb.csv.gz";
+  gzFile file = gzopen(path.c_str(), "wb1");
+  const std::string zeros(1 << 20, '\0');
+  for (int i = 0; i < 129; ++i) gzwrite(file, zeros.data(), static_cast<unsigned>(zeros.size()));
+  gzclose(file);
+  EXPECT_LT(std::filesystem::file_size(path), 1U << 20);
+  EXPECT_NE(refusal_of(path).find("more than 128 MiB"), std::string::npos) << refusal_of(path);
+}
+
+TEST_F(ReadSpacesTest, NestingEndsWhereNoTrialHasMore) {
+  const std::string deep(1 << 20, '[');
+  for (const std::string& text : {"{\"cache\": " + deep, "{\"results\": " + deep}) {
+    EXPECT_NE(refusal_of(write_compressed("deep.json.gz", text)).find("more levels"), std::string::npos);
+  }
+  EXPECT_NE(refusal_of(write("deep.wisdom",
+                             "{\"version\": \"1.0\", \"objective\": \"time\", "
+                             "\"tunable_parameters\": [\"x\"], \"key\": \"k\"}\n{\"config\": " +
+                                 deep))
+                .find("line 2"),
+            std::string::npos);
+}
+
+TEST_F(ReadSpacesTest, ValuesEndWhereNoSpaceHasMore) {
+  std::string many = "{\"results\": [";
+  for (int i = 0; i < 1 << 24; ++i) many += "[],";
+  EXPECT_NE(refusal_of(write_compressed("many.json.gz", many + "0]}")).find("more levels or values"),
+            std::string::npos);
+}
+
+TEST_F(ReadSpacesTest, ALineOfCommasIsNoHeader) {
+  EXPECT_NE(refusal_of(write("commas.csv", std::string(1 << 20, ','))).find("line 1"), std::string::npos);
+}
+
+TEST_F(ReadSpacesTest, ADatabaseMayBeLargerThanATextMay) {
+  const std::string path = folder / "large.db";
+  Database::open(path, {});
+  std::filesystem::resize_file(path, (std::uintmax_t{128} << 20) + 4096);
+  EXPECT_EQ(refusal_of(path).find("MiB"), std::string::npos) << refusal_of(path);
+}
+
+TEST_F(ReadSpacesTest, APipeIsRefusedAndNotWaitedFor) {
+  const std::string path = folder / "pipe.json";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_NE(refusal_of(path).find("it is a pipe"), std::string::npos) << refusal_of(path);
 }
 
 TEST_F(ReadSpacesTest, CutCompressedFilesAreRefused) {
