@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/device_facts.hpp"
 #include "runtime/library/library_parts.hpp"
+#include "runtime/process/forked.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -36,15 +37,26 @@ void check_device(const Request& request) {
 
 }  // namespace
 
-Library::Library(const LibraryOptions& options) : Library(std::make_unique<Impl>(open_parts(options))) {}
+Library::Library(const LibraryOptions& options) {
+  const InsideLibrary inside;
+  impl_ = std::make_unique<Impl>(open_parts(options));
+}
 Library::Library(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Library::Library(Library&&) noexcept = default;
 Library& Library::operator=(Library&&) noexcept = default;
-Library::~Library() = default;
+Library::~Library() {
+  if (has_lost_locks()) (void)impl_.release();
+}
 
-Kernel Library::lookup(const Request& request) { return Kernel(impl_->find_or_make(request)); }
+Kernel Library::lookup(const Request& request) {
+  const InsideLibrary inside;
+  return Kernel(impl_->find_or_make(request));
+}
 
-void Library::reload() { impl_->reload(); }
+void Library::reload() {
+  const InsideLibrary inside;
+  impl_->reload();
+}
 
 void Library::Impl::reload() {
   const std::scoped_lock making(making_);
@@ -100,6 +112,7 @@ std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& reques
 void Library::Impl::retune(const RequestDigest& digest, TuningJob job) {
   if (!retuned_.insert(digest).second) return;
   retunings_.push_back(std::async(std::launch::async, [this, job = std::move(job)] {
+    const InsideLibrary inside;
     const std::scoped_lock one_at_a_time(retuning_);
     const std::string no_tuning = failure_of([&] { parts_.tune(job); });
     const std::scoped_lock making(making_);

@@ -3,6 +3,7 @@
 #include "runtime/library/capture.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/lookup/own_kernel_choice.hpp"
+#include "runtime/process/forked.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -58,6 +59,7 @@ TunedKernel Library::kernel(const std::string& definition, const std::vector<Ker
   for (const KernelArgument& argument : kernel.arguments) {
     if (argument.is_array) cells_of(kernel, argument);  // throws where there are none
   }
+  const InsideLibrary inside;
   return TunedKernel(impl_->make_tuned(std::move(kernel), device));
 }
 

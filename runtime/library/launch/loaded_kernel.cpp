@@ -1,6 +1,7 @@
 #include "runtime/library/launch/loaded_kernel.hpp"
 
 #include "runtime/compile/nvrtc_api.hpp"
+#include "runtime/process/forked.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ LoadedKernel::~LoadedKernel() {
 
 void LoadedKernel::prepare(std::size_t shared_bytes) {
   const std::uint64_t context = driver_.current_context_id();
+  const InsideLibrary inside;
   const std::scoped_lock preparing(preparing_);
   if (find(context) != nullptr) return;
   if (!compiled_) {
@@ -44,6 +46,7 @@ void LoadedKernel::prepare(std::size_t shared_bytes) {
 bool LoadedKernel::prepare_without_compiling(std::size_t shared_bytes) {
   const std::uint64_t context = driver_.current_context_id();
   if (find(context) != nullptr) return true;
+  const InsideLibrary inside;
   const std::unique_lock preparing(preparing_, std::try_to_lock);
   if (!preparing) return false;  // it is being compiled
   if (find(context) != nullptr) return true;
@@ -56,6 +59,7 @@ bool LoadedKernel::prepare_without_compiling(std::size_t shared_bytes) {
 void LoadedKernel::prepare_in_background(std::size_t shared_bytes) {
   CUctx_st* context = driver_.current_context();
   const std::uint64_t context_id = driver_.current_context_id();
+  const InsideLibrary inside;
   const std::scoped_lock lock(starting_);
   if (std::find(started_for_.begin(), started_for_.end(), context_id) != started_for_.end()) return;
   background_.emplace_back([this, context, shared_bytes] {
