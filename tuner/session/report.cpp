@@ -41,9 +41,6 @@ std::string shared_text(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
 }
 
-constexpr const char* kWinner = "winner";
-constexpr const char* kBestPredicted = "best predicted";
-
 const TrialRecord* winner_of(const Report& report) {
   const ReportRow* row = leading_row(report);
   return row == nullptr ? nullptr : &*row->trial;
@@ -57,7 +54,7 @@ double winner_rate(const Report& report) {
 std::vector<std::string> row_cells(const ReportRow& row, double winner, bool predicted) {
   const char* mark = predicted ? "~" : "";
   const TrialRecord& trial = *row.trial;
-  const bool compare = winner > 0 && row.name != kWinner && row.name != kBestPredicted;
+  const bool compare = winner > 0 && row.name != kWinnerRow && row.name != kBestPredictedRow;
   const std::string spills = trial.spill_bytes > 0 ? fmt::format(" (spills {} B)", trial.spill_bytes) : "";
   return {row.name,
           fmt::format("{}{:.1f}", mark, trial.gstencils),
@@ -76,7 +73,7 @@ bool raced_under_load(std::span<const ReportRow> rows) {
 
 const ReportRow* leading_row(std::span<const ReportRow> rows) {
   const auto row = std::find_if(rows.begin(), rows.end(), [](const ReportRow& r) {
-    return (r.name == kWinner || r.name == kBestPredicted) && r.trial;
+    return (r.name == kWinnerRow || r.name == kBestPredictedRow) && r.trial;
   });
   return row == rows.end() ? nullptr : &*row;
 }
@@ -111,13 +108,13 @@ std::string rows_table(std::span<const ReportRow> report_rows, std::string_view 
   }
   std::vector<TableColumn> columns = kColumns;
   columns[kRate].title = unit;
-  if (leader != nullptr && leader->name == kBestPredicted) columns[kComparison].title = "best is";
+  if (leader != nullptr && leader->name == kBestPredictedRow) columns[kComparison].title = "best is";
   if (under_load) {
     columns[kRate].title += ": burst";
     columns.insert(columns.begin() + kRate + 1, kUnderLoad.begin(), kUnderLoad.end());
     columns[kRate + 1 + kEnergy].title = energy_unit(unit);
   }
-  const auto style = [&](std::size_t row) { return rows[row][0] == kWinner ? Style::winner : Style::plain; };
+  const auto style = [&](std::size_t row) { return rows[row][0] == kWinnerRow ? Style::winner : Style::plain; };
   return text_table(columns, rows, {"  ", terminal, style});
 }
 
@@ -228,10 +225,10 @@ Report make_report(const Problem& problem, const PlatformKey& platform, const Se
   Report report{&problem, result.device, platform, predicted, {}, {}, false, std::move(known)};
   if (predicted && report.known) {
     if (const auto& best = result.winner ? result.winner : result.best) {
-      report.rows.push_back({kBestPredicted, best, ""});
+      report.rows.push_back({kBestPredictedRow, best, ""});
     }
   } else if (result.winner) {
-    report.rows.push_back({kWinner, result.winner, ""});
+    report.rows.push_back({kWinnerRow, result.winner, ""});
   }
   for (const BaselineResult& baseline : result.baselines) {
     report.rows.push_back({baseline.name, baseline.trial, baseline.reason});

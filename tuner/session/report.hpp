@@ -34,6 +34,9 @@ struct Report {
   bool found = true;  ///< some candidate succeeded, whether it has raced or not
 };
 
+inline constexpr const char* kWinnerRow = "winner";
+inline constexpr const char* kBestPredictedRow = "best predicted";
+
 /// The row that the others are compared with: "winner", or "best predicted" where the winner is known and measured.
 const ReportRow* leading_row(const Report& report);
 

@@ -6,21 +6,26 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
 
-/// What became of kernels that may fuse steps.
-std::string fate_of_fused(std::span<const TrialRecord> trials) {
+/// What became of kernels that do such a thing.
+template <class Does>
+std::string fate_of(std::span<const TrialRecord> trials, std::string_view what, const Does& does) {
   bool tried = false;
   for (const TrialRecord& trial : trials) {
-    if (sweeps_per_launch(parse_code(trial.code)) == 1) continue;
-    if (trial.outcome == Outcome::ok) return "no kernel that fuses steps was faster";
+    if (!does(trial)) continue;
+    if (trial.outcome == Outcome::ok) return fmt::format("no kernel that {} was faster", what);
     tried = true;
   }
-  return tried ? "every kernel that fuses steps failed" : "no kernel that fuses steps was tried";
+  return tried ? fmt::format("every kernel that {} failed", what) : fmt::format("no kernel that {} was tried", what);
 }
+
+bool fuses_steps(const TrialRecord& trial) { return sweeps_per_launch(parse_code(trial.code)) > 1; }
 
 /// Why a run goes step by step.
 std::string why_single_steps(const Problem& run, const Limits& limits, std::span<const TrialRecord> trials) {
@@ -28,7 +33,7 @@ std::string why_single_steps(const Problem& run, const Limits& limits, std::span
   for (const Family* family : families()) {
     if (!family->fuses_steps || !family->serves(run)) continue;
     const auto reason = why_none_is_legal(*family, run, limits);
-    if (!reason) return fate_of_fused(trials);
+    if (!reason) return fate_of(trials, "fuses steps", fuses_steps);
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", reason->constraint, reason->message);
   }
   return "no kernel that fuses steps is legal here: " + reasons;
@@ -79,6 +84,11 @@ std::string plan_note(const Problem& run, const Limits& limits, const TrialRecor
   if (plan.singles > 0) text += fmt::format(" and {}", counted(plan.singles, "single step"));
   if (!plan.remainder && plan.singles == 0) return text;
   return text + (winner.plan.empty() ? ", which are not counted" : ", all counted");
+}
+
+std::string passes_note(const Problem& run, int passes, std::span<const TrialRecord> trials) {
+  return fmt::format("{}: {} launches, {} a step; {}", counted(run.steps, "step"), std::int64_t{run.steps} * passes,
+                     passes, fate_of(trials, "makes whole steps", [](const TrialRecord&) { return true; }));
 }
 
 std::string gain_note(const Problem& problem, const Limits& limits, const DeviceModel& device,

@@ -32,6 +32,10 @@ void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& ra
 std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner,
                       std::span<const TrialRecord> trials);
 
+/// "100 steps: 300 launches, 3 a step; no kernel that makes whole steps was faster": of steps that the winner makes in
+/// so many passes. `trials`: of kernels that make whole steps.
+std::string passes_note(const Problem& run, int passes, std::span<const TrialRecord> trials);
+
 /// What `--steps 100` would gain over a winner of one sweep, by the model: said of a problem of one step whose steps
 /// can be fused, else empty.
 std::string gain_note(const Problem& problem, const Limits& limits, const DeviceModel& device,

@@ -13,4 +13,7 @@ namespace stencil_tune {
 /// that needs most. `stages`: one of each stage, in order, all of one platform.
 TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> stages);
 
+/// How many kernels make the step of such a trial, one after the other; 1 of any other.
+int passes_of(const TrialRecord& trial);
+
 }  // namespace stencil_tune

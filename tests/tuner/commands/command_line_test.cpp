@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -186,6 +187,15 @@ TEST_F(CommandLineTest, ARecordOfBenchBecomesAPage) {
   expect_error("report --bench " + empty + " --dims 64", 2, "exclude");
   expect_error("report 17 --bench " + empty, 2, "exclude");
   expect_error("report --bench " + empty + ".none", 1, "cannot read");
+}
+
+TEST_F(CommandLineTest, WhatManyGpusReachIsMarkedAsPredicted) {
+  const ProgramRun result = run("--dims 1024 --steps 100 --gpus 8 --device-model h200");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::size_t row = result.out.find("2x2x2");
+  ASSERT_NE(row, std::string::npos) << result.out;
+  const std::string figures = result.out.substr(row, result.out.find('\n', row) - row);
+  EXPECT_EQ(std::count(figures.begin(), figures.end(), '~'), 4) << figures;
 }
 
 TEST_F(CommandLineTest, AMalformedCodeIsNamed) {

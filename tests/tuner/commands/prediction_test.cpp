@@ -21,7 +21,8 @@ namespace {
 class PredictionTest : public CommandLineTest {
  protected:
   ProgramRun predict(const std::string& more) {
-    const ProgramRun result = run("--dims 64 --device-model h200 --max-trials 8 --budget 120s " + more);
+    const ProgramRun result = run("--device-model h200 --max-trials 8 --budget 120s " +
+                                  (more.find("--dims") == std::string::npos ? "--dims 64 " + more : more));
     if (result.status != 0 && result.err.find("NVRTC") != std::string::npos) missing_ = result.err;
     return result;
   }
@@ -48,6 +49,27 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   const auto again = nlohmann::json::parse(predict("--json").out);
   EXPECT_EQ(again["predicted"], true);
   EXPECT_NE(again["notes"].dump().find("8 more known"), std::string::npos) << again["notes"];
+}
+
+TEST_F(PredictionTest, WhatStandsBelowIsTrueOfAWinnerThatIsMadeStageByStage) {
+  const std::string definition = (folder.path() / "two.toml").string();
+  std::ofstream(definition) << "name = \"two\"\nrank = 2\nfields = [\"u\", \"v\", \"u_next\"]\n"
+                               "[[stage]]\nv = \"0.3 * (u[x-1] + u[x+1] + u)\"\n"
+                               "[[stage]]\nu_next = \"0.3 * (v[y-1] + v[y+1]) + 0.1 * u\"\n[rotate]\nu_next = \"u\"\n";
+  // On so small a grid one block makes all of it, slowly.
+  const ProgramRun run = predict("--stencil " + definition +
+                                 " --dims 64x64 --steps 100 --json "
+                                 "--candidates system.bx32.by1.rx2.v2.tmarows.pf6.t4.ch32.fillplain.u2");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto report = nlohmann::json::parse(run.out);
+  ASSERT_NE(report["kernels"][0]["code"].get<std::string>().find(" + "), std::string::npos) << report["kernels"];
+  EXPECT_EQ(report["notes"][0], "100 steps: 200 launches, 2 a step; no kernel that makes whole steps was faster");
+  for (const std::string note : report["notes"]) {
+    const bool says_of_others = note.starts_with("fused: ") || note.starts_with("stage ");
+    EXPECT_TRUE(says_of_others || note.find("finalists") == std::string::npos) << note;
+    EXPECT_EQ(note.find("fused steps"), std::string::npos) << note;
+  }
 }
 
 TEST_F(PredictionTest, CandidatesThatWereNamedAreInTheTableWhateverTheirRank) {

@@ -80,14 +80,14 @@ TEST_F(PredictTest, SaysWhetherTheWinnerWasAmongThoseThatRan) {
   auto model = device([](const Problem&, std::span<const Tuning> tunings) -> std::vector<HostVerdict> {
     return {{tunings[0], true, "", 0}};
   });
-  EXPECT_EQ(model.check_note("direct.bx32").rfind("the winner was not checked: ", 0), 0u)
+  EXPECT_EQ(model.check_note("direct.bx32").rfind("the fastest was not checked: ", 0), 0u)
       << model.check_note("direct.bx32");
   model.race(finalists(), {.rounds = 1});
   const std::string ran = finalists()[0].first;
   EXPECT_EQ(model.check_note(ran),
-            "2 of 2 finalists ran on the CPU, on a small grid: all right, the winner among them");
+            "2 of 2 finalists ran on the CPU, on a small grid: all right, the fastest among them");
   EXPECT_EQ(model.check_note("direct.bx1024"),
-            "2 of 2 finalists ran on the CPU, on a small grid: all right; the winner was not among them");
+            "2 of 2 finalists ran on the CPU, on a small grid: all right; the fastest was not among them");
 }
 
 TEST_F(PredictTest, WithoutARaceItClaimsNoCheck) {

@@ -82,6 +82,16 @@ TEST(RunPlan, SingleStepsSayWhatBecameOfKernelsThatFuse) {
   EXPECT_EQ(note({kSingle}), "100 steps: 100 launches; no kernel that fuses steps was tried");
 }
 
+TEST(RunPlan, StepsInSeveralPassesSayWhatBecameOfKernelsThatMakeThemWhole) {
+  const auto note = [](int steps, std::vector<TrialRecord> trials) { return passes_note(run_of(steps), 3, trials); };
+  TrialRecord failed = kFused;
+  failed.outcome = Outcome::compile_failed;
+  EXPECT_EQ(note(100, {failed, kFused}),
+            "100 steps: 300 launches, 3 a step; no kernel that makes whole steps was faster");
+  EXPECT_EQ(note(1, {failed}), "1 step: 3 launches, 3 a step; every kernel that makes whole steps failed");
+  EXPECT_EQ(note(1, {}), "1 step: 3 launches, 3 a step; no kernel that makes whole steps was tried");
+}
+
 TEST(RunPlan, SingleStepsSayWhereFusingIsIllegal) {
   Problem wide = testing::star(16, 64);
   wide.steps = 10;

@@ -40,6 +40,18 @@ TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
   EXPECT_NEAR(effective_gbs(whole), 4 * (1000004 + 1000001) / 1e6, 1e-9) << "of a step, which b does not outlive";
 }
 
+TEST(StageByStage, CountsItsPassesAndTakesTheLowestClocks) {
+  std::vector<TrialRecord> stages{stage_trial("direct.bx32.by4", 1, 20), stage_trial("direct.bx64.by1", 1, 20)};
+  stages[0].sm_clock_mhz = 1980;
+  stages[1].sm_clock_mhz = 1700;
+  stages[1].throttle = "power";
+  const TrialRecord whole = stage_by_stage(two_stages(), stages);
+  EXPECT_EQ(passes_of(stages[0]), 1);
+  EXPECT_EQ(passes_of(whole), 2);
+  EXPECT_EQ(whole.sm_clock_mhz, 1700);
+  EXPECT_EQ(whole.throttle, "power");
+}
+
 TEST(StageByStage, IsAsSharpAsItsBluntestStageAndAnUnknownOneHidesNone) {
   const auto sharpness = [](double first, double second) {
     std::vector<TrialRecord> stages{stage_trial("direct.bx32.by4", 1, 20), stage_trial("direct.bx64.by1", 1, 20)};

@@ -100,7 +100,8 @@ class LocalKernels {
     const Evidence& evidence = kernel.run_evidence();
     if (evidence.gstencils > 0) {
       sources_.insert_or_assign(evidence.code,
-                                fmt::format("{} ({:.0f} GStencil/s on {}, {})", evidence.tuned_code, evidence.gstencils,
+                                fmt::format("{} ({}{:.0f} GStencil/s on {}, {})", evidence.tuned_code,
+                                            evidence.match == Match::predicted ? "~" : "", evidence.gstencils,
                                             to_string(evidence.tuned_extents), name(evidence.match)));
     }
     return {.fused_steps = kernel.fused_steps(), .gstencils = known_rate(kernel.state().main_stages())};
@@ -183,10 +184,10 @@ std::vector<std::string> row_of(const Best& best) {
           to_string(point.part),
           fmt::format("{}", point.kernel.fused_steps),
           fmt::format("{}", point.per_exchange),
-          fmt::format("{:.0f}", point.exchange_us),
-          fmt::format("{:.1f}", point.step_us),
-          fmt::format("{:.0f}", point.gstencils),
-          fmt::format("{:.1f} %", 100 * best.efficiency)};
+          fmt::format("~{:.0f}", point.exchange_us),
+          fmt::format("~{:.1f}", point.step_us),
+          fmt::format("~{:.0f}", point.gstencils),
+          fmt::format("~{:.1f} %", 100 * best.efficiency)};
 }
 
 nlohmann::ordered_json json_of(const Best& best) {

@@ -155,7 +155,7 @@ std::vector<ReportRow> step_rows(const Problem& step, const StepWinners& winners
   const auto several = in_several_passes(step, winners);
   const bool fused_wins = has_winner(winners.fused) && rate(winners.fused) > rate(several);
   std::vector<ReportRow> rows;
-  if (fused_wins || several) rows.push_back({"winner", fused_wins ? winners.fused : several, ""});
+  if (fused_wins || several) rows.push_back({kWinnerRow, fused_wins ? winners.fused : several, ""});
   rows.push_back({"fused", winners.fused, winners.no_fused});
   if (const auto passes = by_passes(step, winners)) rows.push_back({"in passes", passes, ""});
   rows.push_back({"stage by stage", by_stages(step, winners), "not every stage has a winner"});

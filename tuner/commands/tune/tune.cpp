@@ -91,10 +91,14 @@ Report report_of_steps(const Problem& step, const Target& target, const TuningSe
   Report report =
       make_report(step, main.platform, main.result, target.predicted(), known_winner(step, target, database));
   report.rows = step_rows(step, winners_of(tuning));
-  report.found = report.rows.front().name == "winner" || main.result.best;
+  ReportRow& first = report.rows.front();
+  report.found = first.name == kWinnerRow || main.result.best;
+  if (first.name == kWinnerRow && report.predicted && report.known) first.name = kBestPredictedRow;
   if (tuning.fused) report.notes = tuning_notes(step, main, target, settings, database, report);
   for (std::size_t stage = 0; stage < tuning.stages.size(); ++stage) {
-    report.notes.push_back(fmt::format("stage {}: {}", stage, search_note(tuning.stages[stage].result)));
+    const TuningOutcome& outcome = tuning.stages[stage];
+    report.notes.push_back(fmt::format("stage {}: {}", stage, search_note(outcome.result)));
+    if (!outcome.check_note.empty()) report.notes.push_back(fmt::format("stage {}: {}", stage, outcome.check_note));
   }
   if (!tuning.fused) report.notes.push_back(tuning.no_fused);
   return report;

@@ -4,6 +4,7 @@
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/model_agreement.hpp"
 #include "tuner/session/run_plan.hpp"
+#include "tuner/session/stage_by_stage.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
 
@@ -56,15 +57,12 @@ std::string agreement_note(const Problem& problem, const Target& target, std::sp
 }
 
 /// How a run of several steps goes, or what it would gain.
-std::string run_note(const Problem& problem, const Target& target, const TuningOutcome& outcome, const Report& report,
+std::string run_note(const Problem& problem, const Target& target, const Report& report,
                      std::span<const TrialRecord> trials) {
   const ReportRow* const leader = leading_row(report);
   if (leader == nullptr) return {};
-  if (problem.stage == kWholeStep) {
-    // Of kernels that make whole steps: the row may be of steps made stage by stage.
-    const std::optional<TrialRecord>& winner = outcome.result.winner;
-    return problem.steps > 1 && winner ? plan_note(problem, target.limits, *winner, trials) : "";
-  }
+  if (const int passes = passes_of(*leader->trial); passes > 1) return passes_note(problem, passes, trials);
+  if (problem.stage == kWholeStep && problem.steps == 1) return {};
   if (problem.steps == 1) return gain_note(problem, target.limits, target.model, *leader->trial);
   return plan_note(problem, target.limits, *leader->trial, trials);
 }
@@ -96,7 +94,7 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
   const SessionResult& result = outcome.result;
   const auto trials = TrialStore(database).known(problem_key(problem), outcome.platform.gpu, target.predicting_model());
   std::vector<std::string> lines;
-  if (std::string run = run_note(problem, target, outcome, report, trials); !run.empty()) {
+  if (std::string run = run_note(problem, target, report, trials); !run.empty()) {
     lines.push_back(std::move(run));
   }
   if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
@@ -104,24 +102,28 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
                                 problem.stage, stages - 1));
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
-  lines.push_back(search_note(result));
-  if (std::string note = late_note(result); !note.empty()) lines.push_back(std::move(note));
-  if (std::string note = load_note(result, settings.session); !note.empty()) lines.push_back(std::move(note));
+  // What follows is of this session, whose winner a step in several passes may outdo.
+  const auto add = [&](const std::string& line) {
+    if (!line.empty()) lines.push_back((problem.stage == kWholeStep ? "fused: " : "") + line);
+  };
+  add(search_note(result));
+  add(late_note(result));
+  add(load_note(result, settings.session));
   if (!result.winner && result.best && !target.predicted()) {
-    lines.push_back(
+    add(
         fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
                     "a race, which the same command goes on to",
                     result.best->code, result.best->gstencils));
   }
-  for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
+  for (const std::string& candidate : result.passed_over) add("passed over " + candidate);
   if (target.predicted()) {
-    lines.push_back(outcome.check_note);
+    add(outcome.check_note);
     lines.push_back(fmt::format("model of {}: {}; {}. Run the same command on a machine with this GPU to measure",
                                 target.gpu(), target.model.source,
                                 describe_calibration(target.model, calibration_of(target.model))));
   } else {
-    lines.push_back(work_note(result));
-    lines.push_back(agreement_note(problem, target, trials));
+    add(work_note(result));
+    add(agreement_note(problem, target, trials));
   }
   lines.push_back(fmt::format("stored in {}", database.path().string()));
   return lines;
