@@ -45,6 +45,25 @@ TEST(ReferenceExpression, TakesTheBranchThatAConstantDecides) {
   EXPECT_EQ(operations("select(2 < 1, v[x+3], u) + (0 || 0)").front(), Operation::read);
 }
 
+/// Of products and quotients, in their order: are they computed as they stand?
+std::vector<bool> whole(const std::string& expression) {
+  std::vector<bool> all;
+  const ReferenceExpression reference = reference_expression(problem_of(expression), 0);
+  for (std::size_t id = 0; id < reference.nodes.size(); ++id) {
+    const Operation op = reference.nodes[id].op;
+    if (op == Operation::multiply || op == Operation::divide) all.push_back(reference.whole[id]);
+  }
+  return all;
+}
+
+TEST(ReferenceExpression, SaysWhichProductsAndQuotientsNoKernelDistributes) {
+  EXPECT_EQ(whole("c*u + sqrt(c)*(u - v)/(1 + c); c = 2"), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(whole("u*v"), std::vector<bool>{true});
+  EXPECT_EQ(whole("u*x"), std::vector<bool>{true}) << "a coordinate varies too";
+  EXPECT_EQ(whole("u*(c*v); c = 2"), (std::vector<bool>{false, true}));
+  EXPECT_EQ(whole("c/u; c = 2"), std::vector<bool>{true});
+}
+
 TEST(ReferenceExpression, OfAStencilWithoutAWrittenFormIsTheStencilsOwn) {
   StencilBuilder builder("plain", 2);
   const NodeId u = builder.read(builder.field("u"), {1, 0, 0});
