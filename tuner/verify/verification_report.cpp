@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -63,26 +64,30 @@ std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::si
                                             const check::Report& report) {
   const auto& [problem, fields, how, steps, levels] = launch;
   const Box& box = stored.box;
-  if (levels) {
-    return fmt::format("{} of {} cells are wrong after {} fused step{}, first {}", report.mismatches, box.cells(),
-                       steps, steps == 1 ? "" : "s", where(problem, report.first_mismatch));
-  }
   const std::int64_t line = report.first_mismatch / problem.pitch;
+  const std::int64_t x = report.first_mismatch % problem.pitch - box.low[0];
   const std::int64_t y = line % problem.extents.n[1] - box.low[1];
   const std::int64_t z = line / problem.extents.n[1] - box.low[2];
-  // The reference of this one row again: of all slabs the last one is still there.
-  scratch_->compute({problem, how.stages.front()[output], how.numbers.exact}, fields, {},
-                    {z * (box.high[1] - box.low[1]) + y, 1});
-  const auto [expected, error] = scratch_->read(report.first_mismatch % problem.pitch - box.low[0]);
-  const double allowed = check::stored_error(expected, error, rounding_of(problem.type, how.numbers.exact));
+  const std::int64_t row = z * (box.high[1] - box.low[1]) + y;
+  std::pair<double, double> right;
+  if (levels) {
+    const FieldContents& after = levels->after(steps)[static_cast<std::size_t>(stored.field)];
+    right = after.computed->read(row * row_cells(box) + x);
+  } else {
+    // The reference of this one row again: of all slabs the last one is still there.
+    scratch_->compute({problem, how.stages.front()[output], how.numbers.exact}, fields, {}, {row, 1});
+    right = scratch_->read(x);
+  }
+  const double allowed = check::stored_error(right.first, right.second, rounding_of(problem.type, how.numbers.exact));
   std::array<std::byte, 8> bytes{};
   const DevicePointer field = fields.field(stored.place);
   driver_.copy_to_host(bytes.data(), field + static_cast<std::size_t>(report.first_mismatch) * size_of(problem.type),
                        size_of(problem.type), kernels_.stream());
   driver_.synchronize_stream(kernels_.stream());
-  return fmt::format("{} of {} cells are wrong, first {}: {:.9g} instead of {:.9g} +- {:.2g}", report.mismatches,
-                     box.cells(), where(problem, report.first_mismatch), cell_value(bytes, problem.type), expected,
-                     allowed);
+  const std::string after = levels ? fmt::format(" after {} fused step{}", steps, steps == 1 ? "" : "s") : "";
+  return fmt::format("{} of {} cells are wrong{}, first {}: {:.17g} instead of {:.17g} +- {:.2g}", report.mismatches,
+                     box.cells(), after, where(problem, report.first_mismatch), cell_value(bytes, problem.type),
+                     right.first, allowed);
 }
 
 }  // namespace stencil_tune

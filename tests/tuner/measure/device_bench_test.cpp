@@ -63,6 +63,10 @@ TEST_F(DeviceBenchTest, AKernelThatMakesOneStepTooFewOrTooManyIsWrong) {
     const CompiledKernel other = device.load({problem, fusing(4)}, generate({problem, fusing(steps)}));
     const DeviceResult result = run(fusing(4), other);
     EXPECT_EQ(result.outcome, Outcome::wrong_result) << steps;
+    for (const std::string said :
+         {"wrong after 4 fused steps, first cell (", " instead of ", " +- ", "; of 8 more launches 8 were wrong"}) {
+      EXPECT_NE(result.message.find(said), std::string::npos) << result.message;
+    }
   }
 }
 
