@@ -82,6 +82,7 @@ STENCIL_DEVICE void walk_part(const Kernel& kernel, const TemporalPart<S>& part,
   TemporalWalk<S, T, Levels>{tile, input, output, levels}.run();
   if constexpr (T::kShares) {
     // The next walk begins from nothing: no copy is on its way, no thread reads what it writes, no mbarrier counts.
+    if constexpr (T::kReadsRim && !T::kCopiedByTma) async_commit();  // a rim's last copies are in no group yet
     async_wait<0>();
     barrier();
     input.end_mbarriers();

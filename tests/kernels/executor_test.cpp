@@ -119,6 +119,22 @@ STENCIL_DEVICE void copy_through_shared(const Pointers& p) {
 STENCIL_KERNEL void copy_and_wait(const Pointers p) { copy_through_shared<1>(p); }
 STENCIL_KERNEL void copy_and_wait_too_little(const Pointers p) { copy_through_shared<2>(p); }
 
+// A wait does not count a copy that is in no group.
+template <bool kCommits>
+STENCIL_DEVICE void copy_twice(const Pointers& p) {
+  float* cells = reinterpret_cast<float*>(shared_memory());
+  const int i = thread_x();
+  async_copy<4>(cells + i, p.in + i);
+  if (kCommits) async_commit();
+  async_wait<0>();
+  async_copy<4>(cells + i, p.in + 64 + i);
+  async_commit();
+  async_wait<0>();
+  p.out[i] = cells[i];
+}
+STENCIL_KERNEL void copy_wait_copy(const Pointers p) { copy_twice<true>(p); }
+STENCIL_KERNEL void copy_copy(const Pointers p) { copy_twice<false>(p); }
+
 // A line of 32 cells in, each doubled, and out again. n: cells by which it starts late.
 template <bool kFences, bool kWaits>
 STENCIL_DEVICE void pass_lines(const Pointers& p) {
@@ -206,6 +222,8 @@ constexpr std::string_view kEntries[]{"reduce_right",
                                       "write_shared",
                                       "copy_and_wait",
                                       "copy_and_wait_too_little",
+                                      "copy_wait_copy",
+                                      "copy_copy",
                                       "lines",
                                       "lines_without_fence",
                                       "lines_without_wait",
@@ -433,6 +451,15 @@ TEST_F(ExecutorTest, AsynchronousCopiesArriveAsLateAsTheirWait) {
   ASSERT_FALSE(
       run("copy_and_wait_too_little", {in_.data(), out_.data(), 0}, 64, {.async = AsyncCompletion::at_wait}, 1, 512));
   EXPECT_TRUE(std::isnan(out_[0])) << "at wait, it shows";
+}
+
+TEST_F(ExecutorTest, AnAsynchronousCopyToWhereAnotherOneIsOnItsWayIsCaught) {
+  const HostRunOptions late{.async = AsyncCompletion::at_wait};
+  ASSERT_FALSE(run("copy_wait_copy", {in_.data(), out_.data(), 0}, 64, late, 1, 256));
+  EXPECT_EQ(out_[5], in_[64 + 5]);
+  const auto fault = run("copy_copy", {in_.data(), out_.data(), 0}, 64, late, 1, 256);
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->message.find("where another one is still on its way"), std::string::npos) << fault->message;
 }
 
 TEST_F(ExecutorTest, AsynchronousCopiesBeyondSharedMemoryAreCaught) {

@@ -46,6 +46,8 @@ void touch(const void* first, unsigned bytes) {
   static_cast<void>(ends[bytes - 1]);
 }
 
+std::uintptr_t address(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
+
 bool is_whole_words(const void* to, const void* from, unsigned bytes) {
   constexpr std::uintptr_t kWord = 16;
   return reinterpret_cast<std::uintptr_t>(to) % kWord == 0 && reinterpret_cast<std::uintptr_t>(from) % kWord == 0 &&
@@ -60,9 +62,17 @@ void BlockScheduler::issue_copy(const Copy& copy, host::Site site) {
   }
   if (options_.async == AsyncCompletion::at_issue) {
     perform(copy.to, copy.from, copy.bytes, copy.bytes_read);
-  } else {
-    current().open_copies.push_back(copy);
+    return;
   }
+  const auto meets = [&](const Copy& other) {
+    return address(other.to) < address(copy.to) + copy.bytes && address(copy.to) < address(other.to) + other.bytes;
+  };
+  const auto any_meets = [&](const std::vector<Copy>& group) { return std::any_of(group.begin(), group.end(), meets); };
+  const auto& groups = current().committed_copies;
+  if (any_meets(current().open_copies) || std::any_of(groups.begin(), groups.end(), any_meets)) {
+    fail(host::Rule::other, copy.to, "asynchronous copy to where another one is still on its way", site);
+  }
+  current().open_copies.push_back(copy);
 }
 
 void BlockScheduler::commit_copies() {

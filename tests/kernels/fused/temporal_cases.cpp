@@ -230,6 +230,7 @@ std::vector<HostCase> temporal_share_cases() {
     add(star(3, 1), f64, sides, "temporal.bx32.by4.rx2.ry4.sums.pf2.t4.sh5.tg2.heldchosen");
     add(box(2, 2), f32, {sides[0], sides[2], hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.sh4.u5");
     add(upwind_stencil(), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.sh1");
+    add(box(3, 1), f64, sides, "temporal.bx32.by3.rx2.ry3.v2.sums.pf2.t2.sh5.split.rim.heldaside");
   }
   add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp}, "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.sh3");
   return cases;
