@@ -359,14 +359,17 @@ TEST(Reference, KnowsWhereItsCellsAreAndWhichStepItMakes) {
       "place.toml");
   const Problem problem = make_problem(stencil, ElementType::f64, all(Boundary::zero), {2, {3, 2, 1}});
   const std::vector<std::vector<double>> inputs{std::vector<double>(6, 1.0)};
-  const auto steps = evaluate_steps(problem, inputs, {}, false, 2);
-  const auto& [origin, step] = kCheckPlace;
-  for (std::size_t done = 0; done < steps.size(); ++done) {
-    for (std::size_t y = 0; y < 2; ++y) {
-      for (std::size_t x = 0; x < 3; ++x) {
-        EXPECT_EQ(steps[done].front().value[y * 3 + x], static_cast<double>(origin[0]) + double(x) +
-                                                            100 * (static_cast<double>(origin[1]) + double(y) - 1) +
-                                                            10000 * (static_cast<double>(step) + double(done)));
+  const Place elsewhere{{-4, 2, 0}, 30};
+  for (const Place& place : {kCheckPlace, elsewhere}) {
+    const auto steps = evaluate_steps(problem, inputs, {}, false, 2, place);
+    const auto& [origin, step] = place;
+    for (std::size_t done = 0; done < steps.size(); ++done) {
+      for (std::size_t y = 0; y < 2; ++y) {
+        for (std::size_t x = 0; x < 3; ++x) {
+          EXPECT_EQ(steps[done].front().value[y * 3 + x], static_cast<double>(origin[0]) + double(x) +
+                                                              100 * (static_cast<double>(origin[1]) + double(y) - 1) +
+                                                              10000 * (static_cast<double>(step) + double(done)));
+        }
       }
     }
   }

@@ -44,13 +44,13 @@ class StripEvaluator {
   /// contents: of each field of the stencil. Errors enter linear updates by their weights (error_weights.hpp), none
   /// where `weights` is empty: then they travel with the values.
   StripEvaluator(const Problem& problem, const ReferenceExpression& expression, std::span<const Contents> contents,
-                 std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step,
+                 std::span<const double> coefficients, const check::Rounding& rounding, const Place& place,
                  std::vector<check::ErrorWeight> weights = {})
       : problem_(problem),
         expression_(expression),
         contents_(contents),
         rounding_(rounding),
-        step_(step),
+        place_(place),
         weights_(std::move(weights)),
         results_(expression.nodes.size()) {
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
@@ -129,10 +129,10 @@ class StripEvaluator {
         return check::exactly(coefficients_[static_cast<std::size_t>(node.index)]);
       case Operation::coordinate: {
         const auto axis = static_cast<std::size_t>(node.index);
-        return literal(static_cast<double>(kCheckPlace.origin[axis] + cell[axis] + node.offset[axis]));
+        return literal(static_cast<double>(place_.origin[axis] + cell[axis] + node.offset[axis]));
       }
       case Operation::step:
-        return literal(static_cast<double>(step_));
+        return literal(static_cast<double>(place_.step));
       case Operation::before:
       case Operation::after: {
         const auto axis = static_cast<std::size_t>(node.index);
@@ -164,7 +164,7 @@ class StripEvaluator {
   const ReferenceExpression& expression_;
   std::span<const Contents> contents_;
   check::Rounding rounding_;
-  std::int64_t step_;
+  Place place_;  ///< of the step that is made
   std::vector<double> coefficients_;
   std::vector<check::ErrorWeight> weights_;
   std::vector<Strip> results_;  ///< of each node
@@ -255,14 +255,14 @@ check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& ex
   const std::vector<int> fields = kernel_inputs(stage);
   check_sizes(stage, fields.size(), inputs, coefficients);
   const std::vector<Contents> contents = as_in_memory(stage.stencil, fields, inputs);
-  return StripEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace.step)(cell, 1).front();
+  return StripEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace)(cell, 1).front();
 }
 
 namespace {
 
 /// The cells of one of the stage's outputs.
 ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Contents> contents,
-                    std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step) {
+                    std::span<const double> coefficients, const check::Rounding& rounding, const Place& at) {
   const auto cells = static_cast<std::size_t>(stage.allocated_cells());
   const Box box = updated_box(stage);
   ComputedField field{std::vector<double>(cells, 0.0), std::vector<double>(cells, 0.0), std::vector<bool>(cells)};
@@ -271,7 +271,7 @@ ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Co
   std::vector<check::ErrorWeight> weights;
   if (inherits) weights = error_weights(stage, output, coefficients);
   const ReferenceExpression expression = reference_expression(stage, output);
-  StripEvaluator evaluate(stage, expression, contents, coefficients, rounding, step, std::move(weights));
+  StripEvaluator evaluate(stage, expression, contents, coefficients, rounding, at, std::move(weights));
   for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
     for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
       for (std::int64_t x = box.low[0]; x < box.high[0]; x += kStripCells) {
@@ -312,14 +312,14 @@ void lay_beneath(ComputedField& field, const ComputedField& earlier) {
 
 /// All stages of a step, or the problem's own, each from what the ones before left.
 void make_step(std::span<const Problem> stages, std::span<const double> coefficients, const check::Rounding& rounding,
-               std::int64_t step, std::vector<Contents>& contents) {
+               const Place& at, std::vector<Contents>& contents) {
   for (const Problem& stage : stages) {
     const std::vector<Update>& updates = updates_of(stage);
     const std::vector<Contents> before = contents;
     for (std::size_t output = 0; output < updates.size(); ++output) {
       const int field = updates[output].output;
       const Contents& layers = before[static_cast<std::size_t>(stage.step.layers_at[static_cast<std::size_t>(field)])];
-      auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding, step));
+      auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding, at));
       if (layers.computed && find_intermediate(stage.step, field) != nullptr) lay_beneath(*computed, *layers.computed);
       contents[static_cast<std::size_t>(field)] = {layers.memory, std::move(computed)};
     }
@@ -337,7 +337,8 @@ void rotate(const Stencil& stencil, std::vector<Contents>& contents) {
 
 std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
                                                         std::span<const std::vector<double>> inputs,
-                                                        std::span<const double> coefficients, bool exact, int steps) {
+                                                        std::span<const double> coefficients, bool exact, int steps,
+                                                        const Place& place) {
   const std::vector<int> fields = kernel_inputs(problem, steps);
   check_sizes(problem, fields.size(), inputs, coefficients);
   const std::vector<Problem> stages = stage_problems(problem);
@@ -345,7 +346,8 @@ std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
   std::vector<std::vector<ReferenceField>> after;
   for (int step = 1; step <= steps; ++step) {
     if (step > 1) rotate(problem.stencil, contents);
-    make_step(stages, coefficients, rounding_of(problem.type, exact), kCheckPlace.step + step - 1, contents);
+    const Place at{place.origin, place.step + step - 1};
+    make_step(stages, coefficients, rounding_of(problem.type, exact), at, contents);
     std::vector<ReferenceField>& stored_now = after.emplace_back();
     for (const int field : kernel_outputs(problem, step)) {
       stored_now.push_back(stored(problem, field, *contents[static_cast<std::size_t>(field)].computed, exact));
@@ -355,8 +357,9 @@ std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
 }
 
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact, int steps) {
-  return evaluate_steps(problem, inputs, coefficients, exact, steps).back();
+                                               std::span<const double> coefficients, bool exact, int steps,
+                                               const Place& place) {
+  return evaluate_steps(problem, inputs, coefficients, exact, steps, place).back();
 }
 
 }  // namespace stencil_tune

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "generator/stencil/problem.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/device/program.h"
 #include "tuner/verify/reference/reference_expression.hpp"
 
@@ -35,14 +36,16 @@ struct ReferenceField {
 /// stage of each step reads what the ones before it computed, in the places that the rotations give it. Until they are
 /// stored, values stay in the compute type, as fused steps keep them. With `exact` the inputs and coefficients must be
 /// such that no sum or product rounds (small integers, dyadic coefficients): values are then rounded to the element
-/// type and tolerances are 0.
+/// type and tolerances are 0. place: of the first step.
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact = false, int steps = 1);
+                                               std::span<const double> coefficients, bool exact = false, int steps = 1,
+                                               const Place& place = kCheckPlace);
 
 /// The same after each of 1 to `steps` steps.
 std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
                                                         std::span<const std::vector<double>> inputs,
-                                                        std::span<const double> coefficients, bool exact, int steps);
+                                                        std::span<const double> coefficients, bool exact, int steps,
+                                                        const Place& place = kCheckPlace);
 
 /// One cell of an expression over what a stage reads: value and bounds before storing.
 check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& expression,
