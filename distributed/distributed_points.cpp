@@ -51,7 +51,11 @@ void DistributedKernel::gather_records(const Points& points, const void* records
   const std::size_t bytes =
       static_cast<std::size_t>(points.records(steps) * points.receivers()) * (doubles ? sizeof(double) : sizeof(float));
   const bool wants_sums = rank() == root;
+  const Kernel::State& state = impl_->state();
   agree(*impl_->ranks, [&] {
+    if (bytes > 0 && !state.driver->reaches(state.device, reinterpret_cast<DevicePointer>(records))) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("records is no memory that GPU {} reaches", state.device));
+    }
     if (sums.size() == (wants_sums ? bytes : 0)) return;
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the records have {} bytes on rank {} and none elsewhere, {} were given", bytes, root,
@@ -63,7 +67,7 @@ void DistributedKernel::gather_records(const Points& points, const void* records
     ranks.exchange(std::array{Transfer{root, const_cast<void*>(records), bytes}}, {}, stream);  // sent, not written
     return ranks.wait(stream);
   }
-  Driver& driver = *impl_->state().driver;
+  Driver& driver = *state.driver;
   ranks.wait(stream);
   driver.copy_to_host(sums.data(), reinterpret_cast<DevicePointer>(records), bytes, stream);
   driver.synchronize_stream(stream);

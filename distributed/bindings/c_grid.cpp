@@ -62,16 +62,19 @@ stencil_tune_status stencil_tune_distribute(stencil_tune_library* library, ncclC
 void stencil_tune_grid_release(stencil_tune_grid* grid) { delete grid; }
 
 void stencil_tune_grid_owned(const stencil_tune_grid* grid, int64_t* low, int64_t* high) {
-  const Box box = grid->kernel.owned();
+  if (low == nullptr || high == nullptr) return;
+  const Box box = grid == nullptr ? Box{{0, 0, 0}, {0, 0, 0}} : grid->kernel.owned();
   std::copy(box.low.begin(), box.low.end(), low);
   std::copy(box.high.begin(), box.high.end(), high);
 }
 
 int32_t stencil_tune_grid_steps_per_exchange(const stencil_tune_grid* grid) {
-  return grid->kernel.steps_per_exchange();
+  return grid == nullptr ? 0 : grid->kernel.steps_per_exchange();
 }
 
-const char* stencil_tune_grid_evidence(const stencil_tune_grid* grid) { return grid->evidence.c_str(); }
+const char* stencil_tune_grid_evidence(const stencil_tune_grid* grid) {
+  return grid == nullptr ? nullptr : grid->evidence.c_str();
+}
 
 stencil_tune_status stencil_tune_grid_write(stencil_tune_grid* grid, int32_t field, const void* cells, size_t bytes) {
   return guarded([&] {

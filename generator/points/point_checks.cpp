@@ -1,5 +1,6 @@
 #include "generator/points/point_checks.hpp"
 
+#include "generator/stencil/axis_names.hpp"
 #include "generator/stencil/indices.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -13,6 +14,8 @@
 
 namespace stencil_tune {
 namespace {
+
+constexpr double kFarthest = 0x1p62;  // of positions, in cells
 
 class PointChecks {
  public:
@@ -133,6 +136,10 @@ std::vector<PointCell> spread(int point, int field, const std::array<double, kMa
   std::array<std::int64_t, kMaxRank> low{};
   std::array<double, kMaxRank> beyond{};  // of the low cell
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (!(std::fabs(position[axis]) < kFarthest)) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("point {} at {} along {}: a position is a number of cells",
+                                                           point, position[axis], kAxisNames[axis]));
+    }
     low[axis] = static_cast<std::int64_t>(std::floor(position[axis]));
     beyond[axis] = position[axis] - std::floor(position[axis]);
   }

@@ -6,9 +6,11 @@ namespace stencil_tune {
 
 namespace {
 
+constexpr int kRun = -1;  // in place of a stage
+
 stencil_tune_evidence to_c(const stencil_tune_kernel& handle, int stage) {
-  const Evidence& from = handle.kernel.evidence(stage);
-  const stencil_tune_kernel::Stage& texts = handle.stages[static_cast<std::size_t>(stage)];
+  const Evidence& from = stage == kRun ? handle.kernel.run_evidence() : handle.kernel.evidence(stage);
+  const stencil_tune_kernel::Stage& texts = stage == kRun ? handle.run : handle.stages[static_cast<std::size_t>(stage)];
   stencil_tune_evidence to = STENCIL_TUNE_EVIDENCE_INIT;
   to.sentence = texts.sentence.c_str();
   to.code = from.code.c_str();
@@ -23,7 +25,7 @@ stencil_tune_evidence to_c(const stencil_tune_kernel& handle, int stage) {
   to.gstencils = from.gstencils;
   to.share = from.share;
   to.match = to_c(from.match);
-  to.fused_steps = handle.kernel.fused_steps();
+  to.fused_steps = stage == kRun || handle.kernel.stages() == 1 ? handle.kernel.fused_steps() : 1;
   return to;
 }
 
@@ -42,9 +44,11 @@ stencil_tune_kernel* make_c_handle(Kernel kernel, int fields, int coefficients) 
     stages.push_back(texts_of(kernel.evidence(stage)));
     evidence += (stage > 0 ? "\n" : "") + stages.back().sentence;
   }
+  stencil_tune_kernel::Stage run = texts_of(kernel.run_evidence());
   std::string architecture = kernel.architecture();
-  return new stencil_tune_kernel{
-      std::move(kernel), std::move(evidence), std::move(stages), std::move(architecture), fields, coefficients};
+  return new stencil_tune_kernel{std::move(kernel), std::move(evidence),     std::move(stages),
+                                 std::move(run),    std::move(architecture), fields,
+                                 coefficients};
 }
 
 }  // namespace stencil_tune
@@ -55,15 +59,21 @@ extern "C" {
 
 void stencil_tune_release(stencil_tune_kernel* kernel) { delete kernel; }
 
-stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel) { return to_c(kernel->kernel.match()); }
-
-const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel) {
-  return kernel->kernel.evidence().code.c_str();
+stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? STENCIL_TUNE_MATCH_DEFAULT : to_c(kernel->kernel.match());
 }
 
-const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel) { return kernel->evidence.c_str(); }
+const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->kernel.evidence().code.c_str();
+}
 
-double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel) { return kernel->kernel.evidence().gstencils; }
+const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->evidence.c_str();
+}
+
+double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.evidence().gstencils;
+}
 
 stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* kernel, int32_t stage,
                                                     stencil_tune_evidence* evidence) {
@@ -76,17 +86,25 @@ stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* k
   });
 }
 
-const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel) { return kernel->architecture.c_str(); }
-
-int32_t stencil_tune_kernel_device(const stencil_tune_kernel* kernel) { return kernel->kernel.device(); }
-
-size_t stencil_tune_kernel_workspace_bytes(const stencil_tune_kernel* kernel) {
-  return kernel->kernel.workspace_bytes();
+const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->architecture.c_str();
 }
 
-int32_t stencil_tune_kernel_stage_count(const stencil_tune_kernel* kernel) { return kernel->kernel.stages(); }
+int32_t stencil_tune_kernel_device(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? -1 : kernel->kernel.device();
+}
 
-int32_t stencil_tune_kernel_fused_steps(const stencil_tune_kernel* kernel) { return kernel->kernel.fused_steps(); }
+size_t stencil_tune_kernel_workspace_bytes(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.workspace_bytes();
+}
+
+int32_t stencil_tune_kernel_stage_count(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.stages();
+}
+
+int32_t stencil_tune_kernel_fused_steps(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.fused_steps();
+}
 
 stencil_tune_status stencil_tune_kernel_updated_box(const stencil_tune_kernel* kernel, int32_t stage, int64_t* low,
                                                     int64_t* high) {
@@ -100,13 +118,21 @@ stencil_tune_status stencil_tune_kernel_updated_box(const stencil_tune_kernel* k
   });
 }
 
-int32_t stencil_tune_kernel_field_count(const stencil_tune_kernel* kernel) { return kernel->fields; }
+int32_t stencil_tune_kernel_field_count(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->fields;
+}
 
-int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel) { return kernel->coefficients; }
+int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->coefficients;
+}
 
-size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel) { return kernel->kernel.field_bytes(); }
+size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.field_bytes();
+}
 
-size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel) { return kernel->kernel.alignment(); }
+size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.alignment();
+}
 
 stencil_tune_status stencil_tune_prepare(stencil_tune_kernel* kernel) {
   return guarded([&] {

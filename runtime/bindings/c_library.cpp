@@ -1,4 +1,5 @@
 // The C interface: opening a library, and looking kernels up.
+#include "generator/stencil/problem.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 
@@ -77,6 +78,17 @@ stencil_tune_status stencil_tune_reload(stencil_tune_library* library) {
   return guarded([&] {
     require(library, "library");
     library->library.reload();
+  });
+}
+
+stencil_tune_status stencil_tune_check_request(const stencil_tune_request* request, char** boundary) {
+  return guarded([&] {
+    if (boundary != nullptr) *boundary = nullptr;
+    require(request, "request");
+    const Request asked = to_request(*request);
+    const Problem problem =
+        make_problem(asked.stencil, asked.type, asked.boundaries, asked.extents, asked.pitch, asked.steps, kWholeStep);
+    if (boundary != nullptr) *boundary = copy_of(to_string(problem.boundaries, problem.extents.rank)).release();
   });
 }
 

@@ -69,6 +69,7 @@ void launch(stencil_tune_own_kernel& handle, CUstream_st* stream, void* const* a
 }
 
 const KernelArgument* argument_of(const stencil_tune_own_kernel* handle, std::int32_t argument) {
+  if (handle == nullptr) return nullptr;
   const auto& all = handle->kernel.state().kernel.arguments;
   return argument < 0 || static_cast<std::size_t>(argument) >= all.size() ? nullptr : &all[argument];
 }
@@ -100,22 +101,28 @@ stencil_tune_status stencil_tune_own_find(stencil_tune_library* library, const c
 void stencil_tune_own_release(stencil_tune_own_kernel* kernel) { delete kernel; }
 
 stencil_tune_match stencil_tune_own_match(const stencil_tune_own_kernel* kernel) {
-  return to_c(kernel->kernel.match());
+  return kernel == nullptr ? STENCIL_TUNE_MATCH_DEFAULT : to_c(kernel->kernel.match());
 }
 
 const char* stencil_tune_own_code(const stencil_tune_own_kernel* kernel) {
-  return kernel->kernel.evidence().code.c_str();
+  return kernel == nullptr ? nullptr : kernel->kernel.evidence().code.c_str();
 }
 
-const char* stencil_tune_own_evidence(const stencil_tune_own_kernel* kernel) { return kernel->evidence.c_str(); }
+const char* stencil_tune_own_evidence(const stencil_tune_own_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->evidence.c_str();
+}
 
-double stencil_tune_own_rate(const stencil_tune_own_kernel* kernel) { return kernel->kernel.evidence().rate; }
+double stencil_tune_own_rate(const stencil_tune_own_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.evidence().rate;
+}
 
 const char* stencil_tune_own_unit(const stencil_tune_own_kernel* kernel) {
-  return kernel->kernel.evidence().unit.c_str();
+  return kernel == nullptr ? nullptr : kernel->kernel.evidence().unit.c_str();
 }
 
-int32_t stencil_tune_own_device(const stencil_tune_own_kernel* kernel) { return kernel->kernel.state().device; }
+int32_t stencil_tune_own_device(const stencil_tune_own_kernel* kernel) {
+  return kernel == nullptr ? -1 : kernel->kernel.state().device;
+}
 
 stencil_tune_status stencil_tune_own_source(const stencil_tune_own_kernel* kernel, char** text) {
   return guarded([&] {
@@ -127,7 +134,7 @@ stencil_tune_status stencil_tune_own_source(const stencil_tune_own_kernel* kerne
 }
 
 int32_t stencil_tune_own_argument_count(const stencil_tune_own_kernel* kernel) {
-  return static_cast<int32_t>(kernel->types.size());
+  return kernel == nullptr ? 0 : static_cast<int32_t>(kernel->types.size());
 }
 
 const char* stencil_tune_own_argument_name(const stencil_tune_own_kernel* kernel, int32_t argument) {

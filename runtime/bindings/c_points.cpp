@@ -80,12 +80,16 @@ stencil_tune_status stencil_tune_place_points(stencil_tune_kernel* kernel, const
 void stencil_tune_release_points(stencil_tune_points* points) { delete points; }
 
 int64_t stencil_tune_points_records(const stencil_tune_points* points, int64_t steps) {
-  return points->points.records(steps);
+  return points == nullptr ? 0 : points->points.records(steps);
 }
 
-int32_t stencil_tune_points_fused_steps(const stencil_tune_points* points) { return points->points.fused_steps(); }
+int32_t stencil_tune_points_fused_steps(const stencil_tune_points* points) {
+  return points == nullptr ? 0 : points->points.fused_steps();
+}
 
-const char* stencil_tune_points_notes(const stencil_tune_points* points) { return points->notes.c_str(); }
+const char* stencil_tune_points_notes(const stencil_tune_points* points) {
+  return points == nullptr ? nullptr : points->notes.c_str();
+}
 
 stencil_tune_status stencil_tune_advance_with_points(const stencil_tune_kernel* kernel,
                                                      const stencil_tune_points* points, const void* series,

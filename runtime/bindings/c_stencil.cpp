@@ -41,11 +41,26 @@ stencil_tune_stencil* make_c_stencil(Stencil stencil) {
                                   std::move(roles)};
 }
 
+bool is_linear(const Stencil& stencil) {
+  for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
+    if (!analyse(stencil, stage).linear) return false;
+  }
+  return true;
+}
+
 /// The element at an index that C gave; null beyond the last.
 template <class Element>
 const Element* at(const std::vector<Element>& elements, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= elements.size()) return nullptr;
   return &elements[static_cast<std::size_t>(index)];
+}
+
+const FieldRole* role_of(const stencil_tune_stencil* stencil, std::int32_t field) {
+  return stencil == nullptr ? nullptr : at(stencil->roles, field);
+}
+
+const Coefficient* coefficient_of(const stencil_tune_stencil* stencil, std::int32_t coefficient) {
+  return stencil == nullptr ? nullptr : at(stencil->stencil.coefficients, coefficient);
 }
 
 template <class Parse>
@@ -120,61 +135,69 @@ stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stenc
 
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil) { delete stencil; }
 
-const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil) { return stencil->stencil.name.c_str(); }
-
-const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil) { return stencil->key.c_str(); }
-
-const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil) { return stencil->text.c_str(); }
-
-const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil) {
-  return stencil->type.empty() ? nullptr : stencil->type.c_str();
+const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil) {
+  return stencil == nullptr ? nullptr : stencil->stencil.name.c_str();
 }
 
-int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil) { return stencil->stencil.rank; }
+const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil) {
+  return stencil == nullptr ? nullptr : stencil->key.c_str();
+}
+
+const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil) {
+  return stencil == nullptr ? nullptr : stencil->text.c_str();
+}
+
+const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil) {
+  return stencil == nullptr || stencil->type.empty() ? nullptr : stencil->type.c_str();
+}
+
+int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil) {
+  return stencil == nullptr ? 0 : stencil->stencil.rank;
+}
 
 int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil) {
-  return static_cast<int32_t>(stencil->stencil.stages.size());
+  return stencil == nullptr ? 0 : static_cast<int32_t>(stencil->stencil.stages.size());
 }
 
 int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil) {
-  return static_cast<int32_t>(stencil->stencil.fields.size());
+  return stencil == nullptr ? 0 : static_cast<int32_t>(stencil->stencil.fields.size());
 }
 
 int32_t stencil_tune_stencil_coefficient_count(const stencil_tune_stencil* stencil) {
-  return static_cast<int32_t>(stencil->stencil.coefficients.size());
+  return stencil == nullptr ? 0 : static_cast<int32_t>(stencil->stencil.coefficients.size());
 }
 
 const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil, int32_t field) {
-  const std::string* found = at(stencil->stencil.fields, field);
+  const std::string* found = stencil == nullptr ? nullptr : at(stencil->stencil.fields, field);
   return found != nullptr ? found->c_str() : nullptr;
 }
 
 const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* stencil, int32_t coefficient) {
-  const Coefficient* found = at(stencil->stencil.coefficients, coefficient);
+  const Coefficient* found = coefficient_of(stencil, coefficient);
   return found != nullptr ? found->name.c_str() : nullptr;
 }
 
 double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient) {
-  const Coefficient* found = at(stencil->stencil.coefficients, coefficient);
+  const Coefficient* found = coefficient_of(stencil, coefficient);
   return found != nullptr ? found->value : 0;
 }
 
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field) {
-  const FieldRole* found = at(stencil->roles, field);
+  const FieldRole* found = role_of(stencil, field);
   return found != nullptr && found->is_input ? 1 : 0;
 }
 
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field) {
-  const FieldRole* found = at(stencil->roles, field);
+  const FieldRole* found = role_of(stencil, field);
   return found != nullptr && found->is_output ? 1 : 0;
 }
 
 int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field) {
-  return profile_axis(stencil->stencil, field);
+  return stencil == nullptr ? -1 : profile_axis(stencil->stencil, field);
 }
 
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {
-  const FieldRole* found = at(stencil->roles, field);
+  const FieldRole* found = role_of(stencil, field);
   return found != nullptr ? found->next : -1;
 }
 
@@ -184,10 +207,7 @@ int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, i
 }
 
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil) {
-  for (int stage = 0; stage < static_cast<int>(stencil->stencil.stages.size()); ++stage) {
-    if (!analyse(stencil->stencil, stage).linear) return 0;
-  }
-  return 1;
+  return stencil != nullptr && is_linear(stencil->stencil) ? 1 : 0;
 }
 
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high) {

@@ -29,7 +29,7 @@ std::string failure_of(Action&& action) {
 }
 
 void check_device(const Request& request) {
-  if (request.gpu.empty() || request.device < 0) return;
+  if (request.gpu.empty() || request.device == -1) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("Request::device is {} and Request::gpu is '{}': a GPU that is here or one by name, not both",
                           request.device, request.gpu));
@@ -78,6 +78,15 @@ Driver& Library::Impl::driver() {
   return *driver_;
 }
 
+int Library::Impl::ordinal_of(int device) {
+  if (device < -1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("device {}: an ordinal, or -1 for the GPU of the current context", device));
+  }
+  if (device >= 0) return device;
+  return driver().current_context() == nullptr ? 0 : driver().current_device();
+}
+
 std::shared_ptr<Kernel::State> Library::Impl::find(const RequestDigest& digest) const {
   const std::shared_lock lock(mutex_);
   const auto known = kernels_.find(digest);
@@ -86,8 +95,7 @@ std::shared_ptr<Kernel::State> Library::Impl::find(const RequestDigest& digest) 
 
 std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& request) {
   check_device(request);
-  int device = request.device;
-  if (device < 0 && request.gpu.empty()) device = driver().current_context() == nullptr ? 0 : driver().current_device();
+  const int device = request.gpu.empty() ? ordinal_of(request.device) : request.device;
   const RequestDigest digest = request_digest(request, device);
   if (auto known = find(digest)) return known;
 

@@ -67,7 +67,7 @@ std::shared_ptr<TunedKernel::State> Library::Impl::make_tuned(OwnKernel kernel, 
   const std::scoped_lock making(making_);
   Request request;
   request.device = device;
-  if (device < 0) request.device = driver().current_context() == nullptr ? 0 : driver().current_device();
+  request.device = ordinal_of(device);
   const DeviceFacts& facts = facts_of(request, request.device);
   OwnChoice choice = choose_configuration(kernel, facts, parts_.kernel_winners(kernel.name));
   KernelSource source = own_source(kernel, choice.values);

@@ -3,6 +3,8 @@
  *
  * Every function that can fail returns a stencil_tune_status; on anything but STENCIL_TUNE_OK,
  * stencil_tune_error_message() says on the same thread what was asked, what was found and what to do.
+ * Functions that return a value in place of a status may be given NULL for a handle: they return 0 or NULL,
+ * STENCIL_TUNE_MATCH_DEFAULT as a match, and -1 as a device, an axis or a next field, as where there is none.
  * Handles may be used from several threads at once, but not while they are being closed or released. Kernels may
  * outlive the library they came from.
  *
@@ -108,8 +110,8 @@ typedef struct stencil_tune_options {
 #define STENCIL_TUNE_OPTIONS_INIT \
   { sizeof(stencil_tune_options), NULL, 0, 0, 0 }
 
-/** Why this kernel, for one stage. Texts live as long as the kernel. Where nothing was tuned, all but sentence, code,
- * notes and match is empty or 0. */
+/** Why this kernel, for one stage or for runs. Texts live as long as the kernel. Where nothing was tuned, all but
+ * sentence, code, notes and match is empty or 0. */
 typedef struct stencil_tune_evidence {
   size_t struct_size;       /**< set by STENCIL_TUNE_EVIDENCE_INIT */
   const char* sentence;     /**< all of it, for people */
@@ -269,6 +271,10 @@ stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* st
  * that nothing uses. The caller's: stencil_tune_free_text(). */
 stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* stencil, char** text);
 
+/** Refuses what stencil_tune_lookup() would refuse of the request whatever the GPU. boundary: what lies beyond the
+ * edges of the grid, where a definition says it itself too, as `boundary` of a request; stencil_tune_free_text(). NULL
+ * is fine. Since 0.8. */
+stencil_tune_status stencil_tune_check_request(const stencil_tune_request* request, char** boundary);
 /** The best kernel known for the request. Compiles nothing yet. */
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
                                         stencil_tune_kernel** kernel);
@@ -281,7 +287,8 @@ stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel);
 const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel);     /**< of the first stage */
 const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel); /**< a sentence a stage */
 double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel);     /**< GStencil/s when tuned, else 0 */
-/** The whole of it, for one stage; evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
+/** The whole of it, for one stage in a launch; -1: of the kernel that most of a long stencil_tune_advance() goes
+ * through, since 0.8. evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
 stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* kernel, int32_t stage,
                                                     stencil_tune_evidence* evidence);
 const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel); /**< looked up for: "sm_90" */

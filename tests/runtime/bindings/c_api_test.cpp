@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <memory>
@@ -228,6 +229,39 @@ TEST_F(CApiTest, ErrorsAreStatusesWithMessages) {
   stencil_tune_library* library = nullptr;
   EXPECT_EQ(stencil_tune_open("/no/such/winners.db", &library), STENCIL_TUNE_DATABASE_IO);
   EXPECT_EQ(library, nullptr);
+}
+
+TEST_F(CApiTest, OneNumberStandsForTheCurrentGpu) {
+  request_.device = -2;
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("device -2: an ordinal, or -1 for the GPU of the current context"), std::string::npos);
+  request_.gpu = "sm_90";
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, ARequestIsCheckedWithoutAGpu) {
+  char* boundary = nullptr;
+  request_.boundary = "x=zero,z=periodic";
+  ASSERT_EQ(stencil_tune_check_request(&request_, &boundary), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(boundary, "x=zero,y=hold,z=periodic");
+  stencil_tune_free_text(boundary);
+  EXPECT_EQ(stencil_tune_check_request(&request_, nullptr), STENCIL_TUNE_OK);
+  request_.extents[1] = 0;
+  EXPECT_EQ(stencil_tune_check_request(&request_, &boundary), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(boundary, nullptr);
+  const std::string said = message();
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(message(), said);
+  EXPECT_EQ(stencil_tune_check_request(nullptr, &boundary), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, APointStandsAtANumberOfCells) {
+  stencil_tune_point_cell cells[8];
+  for (const double wrong : {std::nan(""), HUGE_VAL, -0x1p62}) {
+    const double position[] = {1, wrong, 0};
+    EXPECT_EQ(stencil_tune_spread(3, 0, position, cells), 0);
+    EXPECT_NE(message().find("point 3 at"), std::string::npos) << message();
+  }
 }
 
 TEST_F(CApiTest, ALaunchRefusesBadAddressesAndCounts) {

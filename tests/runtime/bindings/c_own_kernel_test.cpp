@@ -110,6 +110,8 @@ TEST_F(COwnKernel, WhatIsWrongIsSaid) {
   EXPECT_EQ(status(file_.c_str(), &nameless), STENCIL_TUNE_INVALID_ARGUMENT) << message();
   EXPECT_EQ(status("nowhere.cu", &unknown), STENCIL_TUNE_FILE_IO) << message();
   EXPECT_EQ(status(nullptr, &unknown), STENCIL_TUNE_INVALID_ARGUMENT) << message();
+  EXPECT_EQ(stencil_tune_own_find(library_, file_.c_str(), nullptr, 0, -2, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("device -2: an ordinal, or -1"), std::string::npos) << message();
   EXPECT_EQ(kernel_, nullptr);
 }
 

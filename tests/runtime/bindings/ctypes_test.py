@@ -2,12 +2,13 @@
 """What a Python package does with the shared library, on a machine without a GPU: a stencil from text, the kernel for a
 GPU by its name, its evidence, source and export, and what launching it fails with.
 
-    ctypes_test.py LIBRARY
+    ctypes_test.py LIBRARY HEADER...
 """
 
 import ctypes as c
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import threading
@@ -33,6 +34,20 @@ def open_library(path):
                  "kernel_architecture"):
         getattr(library, f"stencil_tune_{name}").restype = c.c_char_p
     return library
+
+
+RESULTS = {"void": None, "const char*": c.c_char_p, "double": c.c_double, "size_t": c.c_size_t, "int32_t": c.c_int32,
+           "int64_t": c.c_int64, "stencil_tune_status": c.c_int, "stencil_tune_match": c.c_int}
+HANDLE = re.compile(r"(?:const )?stencil_tune_(?:library|stencil|kernel|own_kernel|points|grid)\*+ ")
+MATCH_DEFAULT = 4
+NOWHERE = ("kernel_device", "own_device", "stencil_field_axis", "stencil_field_next")  # where -1 says that there is none
+
+
+def functions_of(headers):
+    """(what it returns, name, what it takes) of each."""
+    text = "".join(pathlib.Path(header).read_text() for header in headers)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return re.findall(r"^([\w ]+?\*?) ?stencil_tune_(\w+)\(([^)]*)\);", text, re.MULTILINE)
 
 
 class SharedLibrary(unittest.TestCase):
@@ -85,6 +100,27 @@ class SharedLibrary(unittest.TestCase):
             self.check(LIBRARY.stencil_tune_export_file(kernel, None, os.fsencode(path)))
             self.assertIn("cudaError_t heat(", path.read_text())
 
+    def test_null_stands_for_any_handle(self):
+        """A function that returns a status refuses it; others return what stands for nothing."""
+        checked = 0
+        for result, name, takes in functions_of(HEADERS):
+            function = getattr(c.CDLL(LIBRARY._name), f"stencil_tune_{name}")  # with types of its own
+            function.restype = RESULTS[result]
+            given = [None if "*" in each else 0 for each in takes.split(",")]
+            if not HANDLE.match(takes):
+                continue
+            found = function(*given)
+            checked += 1
+            with self.subTest(name):
+                if result == "stencil_tune_status":
+                    self.assertNotEqual(found, 0)
+                    self.assertIn(b"null pointer", LIBRARY.stencil_tune_error_message())
+                elif result == "stencil_tune_match":
+                    self.assertEqual(found, MATCH_DEFAULT)
+                else:
+                    self.assertIn(found, (-1,) if name in NOWHERE else (0, None))
+        self.assertGreater(checked, 90)
+
     def test_each_thread_has_its_own_error(self):
         def fail():
             LIBRARY.stencil_tune_stencil_load(b"no_such_stencil", c.byref(c.c_void_p()))
@@ -105,5 +141,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["XDG_DATA_HOME"] = scratch
         os.environ.pop("STENCIL_TUNE_DB", None)
-        LIBRARY = open_library(sys.argv[1])
+        LIBRARY, HEADERS = open_library(sys.argv[1]), sys.argv[2:]
         unittest.main(argv=sys.argv[:1])
