@@ -7,7 +7,7 @@ import dataclasses
 import struct
 from typing import Any, Mapping, Sequence
 
-from . import _arrays
+from . import _arrays, _native, _values
 from ._errors import ArgumentError
 from ._request import Grid, describe
 from ._stencil import Stencil
@@ -57,6 +57,8 @@ class KernelBase:
     def __init__(self, stencil: Stencil, grid: Grid):
         self.stencil = stencil
         self._grid = grid
+        self._native = _native.library()
+        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,7 +82,7 @@ class KernelBase:
 
     @property
     def boundary(self) -> str:
-        """"hold", or "x=periodic,y=hold"."""
+        """"hold", or "x=periodic,y=hold"; on axes of which the definition says it itself the definition's."""
         return self._grid.boundary
 
     def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
@@ -115,8 +117,20 @@ class KernelBase:
             raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
                                 f"up for {self._grid.row}: look it up like this array")
 
+    def _refuse_profile(self, name: str, layout: _arrays.Layout, length: int) -> None:
+        """Raises ArgumentError unless the layout is that of an array along one axis."""
+        if layout.shape != (length,) or (layout.strides not in (None, (), (1,)) and length > 1):
+            raise ArgumentError(f"{name} varies along {self.stencil.profiles[name]} alone: it is one row of {length} "
+                                f"neighbouring cells; this one has shape {layout.shape}")
+
+    def _origin(self, origin: Sequence[int] | None):
+        """Coordinates of the first cell from x on."""
+        if origin is None:
+            return None
+        return (c.c_int64 * _native.MAX_RANK)(*_values.coordinates(origin, "origin", self.stencil.rank, "the arrays have"))
+
     def _coefficients(self, given: Mapping[str, float] | None):
-        if not given:
+        if given is None:
             return None, 0
         return numbers_of(self.stencil.coefficient_values(given))
 

@@ -18,10 +18,9 @@ class KernelOnArrays(KernelBase):
 
     def __init__(self, stencil: Stencil, grid: Grid, handle: int):
         super().__init__(stencil, grid)
-        native = _native.library()
+        native = self._native
         weakref.finalize(self, native.release, handle).atexit = False
         self._handle = handle
-        self._native = native
         device = native.kernel_device(handle)
         self.device: int | None = device if device >= 0 else None
         self._fields = FieldOrder(stencil)
@@ -30,7 +29,6 @@ class KernelOnArrays(KernelBase):
         self._step = native.step_on_device
         self._matchers: dict[type, _arrays.Matcher | None] = {}  # by the type of arrays that passed before
         self._exchanges: dict[type, Exchange | None] = {}  # by the same
-        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
 
     def _stepped(self, arrays: tuple[Any, ...]) -> bool:
         """Makes a step on arrays like others before, where their library tells what they are in C. Whatever does not fit
@@ -94,9 +92,7 @@ class KernelOnArrays(KernelBase):
     def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
         """Of an array along one axis. Raises ArgumentError for another layout."""
         layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
-        if layout.shape != (length,) or (layout.strides is not None and layout.strides != (1,) and length > 1):
-            raise ArgumentError(f"{name} varies along {self.stencil.profiles[name]} alone: it is one row of {length} "
-                                f"neighbouring cells; this one has shape {layout.shape}")
+        self._refuse_profile(name, layout, length)
         if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None
                                           and self.device is not None):
             self._refuse(name, layout, self.device or 0)

@@ -172,6 +172,8 @@ _readers: dict[type, Callable[[Any, Any], Layout]] = {}
 
 
 def _find_reader(array) -> Callable[[Any, Any], Layout]:
+    if isinstance(array, type):
+        raise ArgumentError(f"{array.__name__} is no array but a type of them")
     roots = {base.__module__.partition(".")[0] for base in type(array).__mro__}
     if "torch" in roots and hasattr(array, "data_ptr"):
         return _read_torch

@@ -6,12 +6,14 @@ import ctypes as c
 import os
 from typing import Any, Iterable, Mapping, Sequence
 
-from . import _native, _streams
+from . import _native, _streams, _values
 from ._array_arguments import KernelOnArrays
 from ._arguments import Evidence
 from ._errors import ArgumentError
 from ._points import Points, Positions
 from ._regions import Regions, as_numbers, box_of
+
+_RUN = -1  # in place of a stage
 
 
 class Kernel(KernelOnArrays):
@@ -26,12 +28,13 @@ class Kernel(KernelOnArrays):
 
     @property
     def evidence(self) -> Evidence:
-        """Why this kernel; of stencils with several stages the first one's, see evidence_of()."""
-        return self.evidence_of(0)
+        """Why this kernel: of what most of a long advance() goes through, where that is several the worst match."""
+        return self.evidence_of(_RUN)
 
     def evidence_of(self, stage: int) -> Evidence:
-        """Why this kernel runs the stage."""
+        """Why this kernel runs the stage in a call."""
         native, from_c = self._native, _native.Evidence(struct_size=c.sizeof(_native.Evidence))
+        stage = _values.whole(stage, "stage", _RUN, _values.INT32)
         native.check(native.kernel_evidence_of(self._handle, stage, c.byref(from_c)))
 
         def text(value: bytes | None) -> str:
@@ -70,12 +73,14 @@ class Kernel(KernelOnArrays):
     def updated(self, stage: int = 0) -> tuple[slice, ...]:
         """The cells that a step writes, as an index of the arrays: without the layers that boundary hold keeps."""
         low, high = (c.c_int64 * _native.MAX_RANK)(), (c.c_int64 * _native.MAX_RANK)()
+        stage = _values.whole(stage, "stage", 0, _values.INT32)
         self._native.check(self._native.kernel_updated_box(self._handle, stage, low, high))
         return tuple(slice(low[axis], high[axis]) for axis in reversed(range(self.stencil.rank)))
 
     def source(self, stage: int = 0) -> str:
         """CUDA source, as NVRTC is given it."""
-        return self._native.text(self._native.kernel_source, self._handle, stage)
+        return self._native.text(self._native.kernel_source, self._handle,
+                                 _values.whole(stage, "stage", _RUN, _values.INT32))
 
     def export(self, path: str | os.PathLike | None = None, *, name: str | None = None, stage: int = 0,
                with_main: bool = False, split_header: bool = False, architecture: str | None = None) -> str | None:
@@ -90,9 +95,13 @@ class Kernel(KernelOnArrays):
             architecture: "sm_90"; None: what the kernel was looked up for.
         """
         native = self._native
-        options = _native.ExportOptions(c.sizeof(_native.ExportOptions), name.encode() if name else None,
-                                        architecture.encode() if architecture else None, stage, with_main, split_header)
+        options = _native.ExportOptions(
+            c.sizeof(_native.ExportOptions), None if name is None else _values.text(name, "name").encode(),
+            None if architecture is None else _values.text(architecture, "architecture").encode(),
+            _values.whole(stage, "stage", _RUN, _values.INT32), _values.flag(with_main, "with_main"),
+            _values.flag(split_header, "split_header"))
         if path is not None:
+            path = _values.path(path, "path")
             native.check(native.export_file(self._handle, c.byref(options), os.fsencode(path)))
             return None
         if split_header:
@@ -131,7 +140,7 @@ class Kernel(KernelOnArrays):
             ArgumentError: an array of another type, shape, pitch or device, that overlaps, is freed or read-only.
             Error: the kernel cannot be compiled or launched.
         """
-        plain = coefficients is None and region is None and origin is None and not step
+        plain = coefficients is None and region is None and origin is None and type(step) is int and not step
         if plain and stream is None and not named and self._stepped(arrays):
             return
         given: Sequence[Any] = arrays
@@ -144,8 +153,8 @@ class Kernel(KernelOnArrays):
         else:
             values, count = self._coefficients(coefficients)
             low, high = (None, None) if region is None else map(as_numbers, self._box(region))
-            status = self._native.launch_at_on_device(self._handle, self._origin(origin), step, where, fields,
-                                                      self._count, values, count, low, high)
+            status = self._native.launch_at_on_device(self._handle, self._origin(origin), _values.whole(step, "step"), where,
+                                                      fields, self._count, values, count, low, high)
         if status:
             self._native.check(status)
 
@@ -171,16 +180,22 @@ class Kernel(KernelOnArrays):
             The array that holds the state once the stream gets there, one of those given: `u`. A tuple, in the order of
             `stencil.inputs`, where a step changes several fields that the next one reads.
         """
+        arrays = _values.arrays(arrays)
+        steps = _values.whole(steps, "steps", 0)
+        step = _values.whole(step, "step")
         if len(arrays) != self._count:
             self._in_order(arrays, {})
         before, where = self._addresses(arrays, stream, whole=True)
         values, count = self._coefficients(coefficients)
         fields = self._fields.array(*before)
         native, own = self._native, (where, fields, self._count, steps, values, count)
+        same_layers = _values.flag(same_layers, "same_layers")
         if points is not None:
+            if not isinstance(points, Points):
+                _values.refuse(points, "points", "place_points() makes them")
             if same_layers:
                 raise ArgumentError("same_layers goes without points=")
-            given = points._addresses(self, steps, series, records, where)
+            given = points._check_arrays(self, self.device, steps, series, records, where)
             status = native.advance_with_points_on_device(self._handle, points._handle, *given, self._origin(origin),
                                                           step, *own)
         elif series is not None or records is not None:
@@ -201,16 +216,19 @@ class Kernel(KernelOnArrays):
     def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,
                        coefficients: Mapping[str, float] | None = None) -> None:
         """One step in several regions, in one call: as a call for each of them. They must not overlap."""
+        if not isinstance(regions, Regions):
+            _values.refuse(regions, "regions", "prepared_regions() makes them")
         if len(arrays) != self._count:
             self._in_order(arrays, {})
         addresses, where = self._addresses(arrays, stream)
         values, count = self._coefficients(coefficients)
-        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._fields.pack(*addresses), self._count,
-                                                               values, count, regions.boxes, regions.number))
+        fields = self._fields.pack(*addresses)
+        self._native.check(self._native.launch_boxes_on_device(self._handle, where, fields, self._count, values, count,
+                                                               regions.boxes, regions.number))
 
     def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> Regions:
         """For update_regions(), of slices of the arrays: the cells in them that a step updates."""
-        boxes = [self._box(region) for region in regions]
+        boxes = [self._box(region) for region in _values.several(regions, "regions", "a list of regions is needed")]
         return Regions(as_numbers([value for low, high in boxes for value in (*low, *high)]), len(boxes))
 
     def _box(self, region: Sequence[slice]) -> tuple[list[int], list[int]]:
@@ -235,12 +253,4 @@ class Kernel(KernelOnArrays):
             ArgumentError: a point outside, or in a layer that boundary hold keeps; the message names the first.
         """
         _native.use_gpu()
-        return Points(self, sources or {}, receivers or {}, every)
-
-    def _origin(self, origin: Sequence[int] | None):
-        """Coordinates of the first cell from x on."""
-        if origin is None:
-            return None
-        if len(origin) != self.stencil.rank:
-            raise ArgumentError(f"origin has {len(origin)} coordinates, the arrays have {self.stencil.rank} axes")
-        return (c.c_int64 * 3)(*[*(int(value) for value in reversed(origin)), 0, 0][:3])
+        return Points(self, sources, receivers, every)

@@ -6,7 +6,7 @@ import ctypes as c
 import os
 import threading
 
-from . import _native
+from . import _native, _values
 
 _open: dict[str, int] = {}
 _lock = threading.Lock()
@@ -17,11 +17,11 @@ generation = 0
 
 def handle_of(database: str | os.PathLike | None) -> int:
     """The library's handle for a database; None: STENCIL_TUNE_DB, else the user's data folder."""
-    path = os.fspath(database) if database is not None else ""
+    path = _values.path(database, "database") if database is not None else ""
     with _lock:
         if path not in _open:
             native = _native.library()
-            options = _native.Options(struct_size=c.sizeof(_native.Options), database=path.encode() or None)
+            options = _native.Options(struct_size=c.sizeof(_native.Options), database=os.fsencode(path) or None)
             _open[path] = native.handle(native.open_with, c.byref(options))
         return _open[path]
 

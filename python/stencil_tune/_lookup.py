@@ -7,12 +7,12 @@ import functools
 import os
 from typing import Any, Literal, Mapping, Sequence, overload
 
-from . import _arrays, _library, _native
+from . import _arrays, _library, _native, _values
 from ._errors import ArgumentError
 from ._kernel import Kernel
 from ._reference import ReferenceKernel
-from ._request import Grid, grid_and_layout, said_rank
-from ._stencil import Stencil, as_stencil
+from ._request import Grid, asked_grid, native_request
+from ._stencil import Stencil
 
 _MOST_KERNELS = 256
 _MOST_ALIGNED = 256  # bytes; more helps no kernel
@@ -57,14 +57,13 @@ def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int 
         ArgumentError: what is asked for does not fit together, or the array is in host memory without device="cpu".
         Error: there is no such GPU, driver or database.
     """
-    chosen = as_stencil(stencil, said_rank(dims, shape))
-    grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
-                                   steps=steps, pitch=pitch)
-    if device == "cpu":
-        return ReferenceKernel(chosen, grid, layout)
+    chosen, grid, layout = asked_grid(stencil, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
+                                      steps=steps, pitch=pitch)
     if isinstance(device, str):
-        raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
-    ordinal = _device_of(layout, device)
+        if device != "cpu":
+            raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
+        return ReferenceKernel(chosen, grid, layout)
+    ordinal = _device_of(layout, device if device is None else _values.ordinal(device))
     return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
 
 
@@ -82,11 +81,8 @@ def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str
     if gpu is None:
         _native.use_gpu()
     native = _native.library()
-    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
-                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, device=device,
-                              alignment=max(alignment, _arrays.BYTES[grid.dtype]),
-                              gpu=gpu.encode() if gpu is not None else None)
-    request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
+    request = native_request(stencil, grid, device=device, alignment=max(alignment, _arrays.BYTES[grid.dtype]),
+                             gpu=_values.text(gpu, "gpu").encode() if gpu is not None else None)
     handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
     return Kernel(stencil, grid, handle)
 

@@ -114,6 +114,7 @@ _FUNCTIONS = {
     "stencil_is_linear": (c.c_int32, [_HANDLE]),
     "stencil_describe": (c.c_int, [_HANDLE, _OUT]),
     "stencil_definition": (c.c_int, [_HANDLE, _OUT]),
+    "check_request": (c.c_int, [c.POINTER(Request), _OUT]),
     "lookup": (c.c_int, [_HANDLE, c.POINTER(Request), _OUT]),
     "release": (None, [_HANDLE]),
     "kernel_match": (c.c_int, [_HANDLE]),

@@ -10,7 +10,7 @@ import struct
 import weakref
 from typing import Any, Callable, Mapping, NamedTuple
 
-from . import _arrays, _library, _native, _streams
+from . import _arrays, _library, _native, _streams, _values
 from ._errors import ArgumentError
 
 
@@ -40,9 +40,12 @@ def kernel(definition: str | os.PathLike, sizes: Mapping[str, int] | None = None
     """
     _native.use_gpu()
     native = _native.library()
-    given = [_native.OwnSize(name.encode(), operator.index(value)) for name, value in (sizes or {}).items()]
-    handle = native.handle(native.own_find, _library.handle_of(database), os.fspath(definition).encode(),
-                           (_native.OwnSize * len(given))(*given), len(given), -1 if device is None else device)
+    path = _values.path(definition, "definition")
+    ordinal = -1 if device is None else _values.ordinal(device)
+    given = [_native.OwnSize(name.encode(), _values.whole(value, f"size {name}"))
+             for name, value in ({} if sizes is None else _values.named(sizes, "sizes")).items()]
+    handle = native.handle(native.own_find, _library.handle_of(database), os.fsencode(path),
+                           (_native.OwnSize * len(given))(*given), len(given), ordinal)
     return OwnKernel(handle)
 
 

@@ -6,15 +6,29 @@ import ctypes as c
 import os
 from typing import Any, Iterable, Mapping, Sequence
 
-from . import _arrays, _native
+from . import _arrays, _native, _values
 from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError, Error
+from ._points import PointsBase, Positions
+from ._regions import slices_of
 from ._request import Grid
 from ._stencil import Stencil
 
 _library: c.CDLL | None = None
 _MESSAGE_BYTES = 4096
 _ONE_LAUNCH = -1
+
+
+class _Call(c.Structure):
+    """ReferenceCall of python/native/reference.cpp."""
+
+    _fields_ = [("text", c.c_char_p), ("derivatives", c.c_char_p), ("type", c.c_char_p), ("boundary", c.c_char_p),
+                ("source", c.c_int32), ("rank", c.c_int32), ("extents", c.c_int64 * _native.MAX_RANK), ("steps", c.c_int64),
+                ("origin", c.c_int64 * _native.MAX_RANK), ("step", c.c_int64), ("coefficients", c.c_void_p),
+                ("fields", c.c_void_p), ("source_cells", c.POINTER(_native.PointCell)),
+                ("receiver_cells", c.POINTER(_native.PointCell)), ("source_cell_count", c.c_int64),
+                ("receiver_cell_count", c.c_int64), ("series", c.c_void_p), ("records", c.c_void_p),
+                ("sources", c.c_int32), ("receivers", c.c_int32), ("every", c.c_int32)]
 
 
 def _load() -> c.CDLL:
@@ -33,10 +47,19 @@ def _numpy():
     return numpy
 
 
-def _refuse_places(*given: Any) -> None:
-    if any(value is not None and value != 0 for value in given):
-        raise ArgumentError("the reference on the CPU has no coordinates, no number of the step and no points: run it on a "
-                            "GPU")
+def _numpy_array(array: Any) -> Any:
+    return _numpy().asarray(array) if hasattr(array, "__array__") else _numpy().from_dlpack(array)
+
+
+class ReferencePoints(PointsBase):
+    """What runs of the reference do at points; ReferenceKernel.place_points() makes it."""
+
+    fused_steps = 1
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, kernel: "ReferenceKernel", sources: Positions | None, receivers: Positions | None, every: int):
+        super().__init__(kernel, sources, receivers, every)
+        kernel._evaluate(0, points=self)  # which checks them
 
 
 class ReferenceKernel(KernelBase):
@@ -66,11 +89,10 @@ class ReferenceKernel(KernelBase):
     def __call__(self, *arrays: Any, stream: Any = None, coefficients: Mapping[str, float] | None = None,
                  region: Sequence[slice] | None = None, origin: Sequence[int] | None = None, step: int = 0,
                  **named: Any) -> None:
-        """One step, as Kernel's; it has no places."""
-        _refuse_places(origin, step)
+        """One step, as Kernel's."""
         given = self._in_order(arrays, named)
-        after = self._run(given, _ONE_LAUNCH, coefficients)
-        cells = (...,) if region is None else tuple(region)
+        cells = (...,) if region is None else slices_of(region, self.stencil.rank)
+        after = self._run(given, _ONE_LAUNCH, coefficients, origin, step)
         for place, array in enumerate(given):
             if place in self.stencil._writes:
                 self._writable(array, place)[cells] = after[place][cells]
@@ -78,22 +100,29 @@ class ReferenceKernel(KernelBase):
     def update_regions(self, *arrays: Any, regions: Sequence[Sequence[slice]], stream: Any = None,
                        coefficients: Mapping[str, float] | None = None) -> None:
         """One step in several regions."""
-        for region in regions:
+        for region in self.prepared_regions(regions):
             self(*arrays, region=region, coefficients=coefficients)
 
     def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> list[Sequence[slice]]:
         """For update_regions()."""
-        return list(regions)
+        return [slices_of(region, self.stencil.rank)
+                for region in _values.several(regions, "regions", "a list of regions is needed")]
+
+    def place_points(self, sources: Positions | None = None, receivers: Positions | None = None, *,
+                     every: int = 1) -> ReferencePoints:
+        """Sources and receivers, as Kernel.place_points() has them."""
+        return ReferencePoints(self, sources, receivers, every)
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
-                points: Any = None, series: Any = None, records: Any = None, same_layers: bool = False) -> Any:
-        """Steps as Kernel's: arrays take turns, and a list is reordered in place. It has no places and no points."""
-        _refuse_places(origin, step, points, series, records)
-        if steps < 0:
-            raise ArgumentError(f"cannot advance by {steps} steps")
+                points: ReferencePoints | None = None, series: Any = None, records: Any = None,
+                same_layers: bool = False) -> Any:
+        """Steps as Kernel's: arrays take turns, and a list is reordered in place. series, records: arrays of NumPy."""
+        arrays = _values.arrays(arrays)
+        steps = _values.whole(steps, "steps", 0)
+        _values.flag(same_layers, "same_layers")
         given = self._in_order(arrays, {})
-        after = self._run(given, steps, coefficients)
+        after = self._run(given, steps, coefficients, origin, step, points, series, records)
         fields: list[Any] = list(given)
         for _ in range(steps):
             fields = [fields[place] for place in self.stencil._next]
@@ -105,46 +134,73 @@ class ReferenceKernel(KernelBase):
             arrays[:] = fields
         return self._result(fields)
 
-    def _view(self, array: Any, name: str):
-        numpy = _numpy()
-        layout = _arrays.read(array)
+    def _view(self, array: Any, place: int) -> Any:
+        layout, name, length = _arrays.read(array), self.stencil.fields[place], self._lengths[place]
         if layout.device != _arrays.HOST:
             self._refuse(name, layout, _arrays.HOST)
         if layout.dtype != self.dtype:
             raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
-        if layout.shape != self.shape:
+        if length:
+            self._refuse_profile(name, layout, length)
+        elif layout.shape != self.shape:
             raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
-        return numpy.asarray(array) if hasattr(array, "__array__") else numpy.from_dlpack(array)
+        return _numpy_array(array)
 
     def _writable(self, array: Any, place: int):
-        view = self._view(array, self.stencil.fields[place])
+        view = self._view(array, place)
         if not view.flags.writeable:
             raise ArgumentError(f"{self.stencil.fields[place]} is read-only, and a step writes it")
         return view
 
-    def _run(self, given: Sequence[Any], steps: int, coefficients: Mapping[str, float] | None) -> list[Any]:
-        """What each field holds afterwards, as f64, in the stencil's order."""
+    def _run(self, given: Sequence[Any], steps: int, coefficients: Mapping[str, float] | None,
+             origin: Sequence[int] | None, step: int, points: ReferencePoints | None = None, series: Any = None,
+             records: Any = None) -> list[Any]:
+        """What each field holds afterwards, as f64, in the stencil's order. Writes the records."""
         numpy = _numpy()
-        count = len(given)
-        values: list[Any] = [None] * count
-        views: list[Any] = [None] * count
-        for place, array in enumerate(given):
-            views[place] = self._view(array, self.stencil.fields[place])
-            with numpy.errstate(invalid="ignore"):  # of outputs that hold nothing yet
-                values[place] = numpy.array(views[place], dtype=numpy.float64, order="C")
+        views: list[Any] = [self._view(array, place) for place, array in enumerate(given)]
         self._refuse_overlap(views)
-        extents = (c.c_int64 * 3)(*[*self.dims, 1, 1][:3])
-        numbers = self.stencil.coefficient_values(coefficients)
-        fields = (c.c_void_p * count)(*[value.ctypes.data for value in values])
-        message = c.create_string_buffer(_MESSAGE_BYTES)
-        kind, text, derivatives = self.stencil._source
-        failed = _load().stencil_tune_reference_run(
-            c.c_int(kind), c.c_char_p(text.encode()), c.c_int(self.stencil.rank), c.c_char_p(derivatives.encode()),
-            c.c_char_p(self.dtype.encode()), c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps),
-            (c.c_double * len(numbers))(*numbers), fields, message, c.c_size_t(_MESSAGE_BYTES))
-        if failed:
-            raise ArgumentError(message.value.decode(errors="replace"))
+        with numpy.errstate(invalid="ignore"):  # of outputs that hold nothing yet
+            values = [numpy.array(view, dtype=numpy.float64, order="C") for view in views]
+        made: dict[str, Any] = {}
+        if points is None:
+            if series is not None or records is not None:
+                raise ArgumentError("series and records go with points=")
+        elif not isinstance(points, ReferencePoints):
+            _values.refuse(points, "points", "place_points() makes them")
+        else:
+            takes = points._check_arrays(self, _arrays.HOST, steps, series, records)
+            if takes[0] is not None:
+                made["series"] = numpy.array(_numpy_array(series), dtype=numpy.float64, order="C")
+            if takes[1] is not None:
+                made["records"] = numpy.zeros((points.records(steps), points.receivers))
+        self._evaluate(steps, values, self.stencil.coefficient_values(coefficients), origin, step, points, made)
+        if "records" in made:
+            _numpy_array(records)[...] = made["records"]
         return values
+
+    def _evaluate(self, steps: int, values: Sequence[Any] = (), coefficients: Sequence[float] = (),
+                  origin: Sequence[int] | None = None, step: int = 0, points: PointsBase | None = None,
+                  made: Mapping[str, Any] | None = None) -> None:
+        """Overwrites the values. Without any it only checks the points."""
+        kind, text, derivatives = self.stencil._source
+        numbers = (c.c_double * len(coefficients))(*coefficients)
+        fields = (c.c_void_p * len(values))(*[value.ctypes.data for value in values])
+        call = _Call(text=os.fsencode(text), derivatives=derivatives.encode(), type=self.dtype.encode(),
+                     boundary=self._grid.boundary.encode(), source=kind, rank=self.stencil.rank, steps=steps,
+                     step=_values.whole(step, "step"), coefficients=c.addressof(numbers),
+                     fields=c.addressof(fields) if values else None, every=1)
+        call.extents[:] = [*self.dims, 1, 1][:_native.MAX_RANK]
+        call.origin[:] = self._origin(origin) or (0, 0, 0)
+        if points is not None:
+            said = points._as_list()
+            for name in ("source_cells", "receiver_cells", "source_cell_count", "receiver_cell_count", "sources",
+                         "receivers", "every"):
+                setattr(call, name, getattr(said, name))
+        for name, array in (made or {}).items():
+            setattr(call, name, array.ctypes.data)
+        message = c.create_string_buffer(_MESSAGE_BYTES)
+        if _load().stencil_tune_reference_run(c.byref(call), message, c.c_size_t(_MESSAGE_BYTES)):
+            raise ArgumentError(message.value.decode(errors="replace"))
 
     def _refuse_overlap(self, views: Sequence[Any]) -> None:
         numpy = _numpy()

@@ -68,15 +68,21 @@ class TuningReport:
     def __str__(self) -> str:
         lines = [self.problem]
         for row in self.rows:
-            lines.append(f"  {row['kernel']:<16} " + (
-                f"{row['gstencils']:8.1f} GStencil/s{_sustained(row)}  {100 * row['share_of_copy']:5.1f} % of copy  "
-                f"{row['code']}"
-                if _ran(row) else _why_not(row)))
+            line = _why_not(row)
+            if _ran(row):
+                rate, share = self._figures(row)
+                line = f"{rate:>8} GStencil/s{_sustained(row)}  {share:>5} % of copy  {row['code']}"
+            lines.append(f"  {row['kernel']:<16} {line}")
         return "\n".join([*lines, *self.notes])
 
     def __repr__(self) -> str:
-        found = f"{self.code}, {self.gstencils:.1f} GStencil/s" if self.winner else "nothing found"
+        found = f"{self.code}, {self._figures(self.winner)[0]} GStencil/s" if self.winner else "nothing found"
         return f"<TuningReport: {found}{', predicted' if self.predicted else ''}>"
+
+    def _figures(self, row: dict[str, Any]) -> tuple[str, str]:
+        """Rate and share of the copy ceiling in percent, as the program prints them."""
+        mark = mark_of(self.predicted)
+        return f"{mark}{row['gstencils']:.1f}", f"{mark}{100 * row['share_of_copy']:.1f}"
 
     def page(self) -> str:
         """The page of `stencil-tune report` about the winner, as HTML: how it was found, what limits it, its source. Empty
@@ -87,11 +93,18 @@ class TuningReport:
 
     def _repr_html_(self) -> str:
         """The table; the trials with the best so far, and the roofline."""
-        cells = "".join(_html_row(row) for row in self.rows)
+        cells = "".join(self._html_row(row) for row in self.rows)
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<div><b>{html.escape(self.problem)}</b><table><tr><th>kernel</th>"
                 f"<th>GStencil/s</th><th>% of copy</th><th>code</th></tr>{cells}</table>{self._charts() or self._chart()}"
                 f"<ul>{notes}</ul></div>")
+
+    def _html_row(self, row: dict[str, Any]) -> str:
+        if not _ran(row):
+            return f"<tr><td>{html.escape(row['kernel'])}</td><td colspan=3>{html.escape(_why_not(row))}</td></tr>"
+        rate, share = self._figures(row)
+        return (f"<tr><td>{html.escape(row['kernel'])}</td><td>{rate}</td><td>{share}</td>"
+                f"<td><code>{html.escape(row['code'])}</code></td></tr>")
 
     def _charts(self) -> str:
         """Those of the page, in a frame of their own, so that its style is not the notebook's."""
@@ -122,11 +135,18 @@ class TuningReport:
             steps += [place(seconds, before), place(seconds, rate)]
             before = rate
         roof = f"<polyline fill='none' stroke='gray' stroke-dasharray='4' points='{place(0, ceiling)} {place(last, ceiling)}'/>"
+        mark = mark_of(self.predicted)
         return (f"<svg width='{_WIDTH}' height='{_HEIGHT}'>{roof if ceiling else ''}"
                 f"<polyline fill='none' stroke='black' points='{' '.join(steps)}'/>"
-                f"<text x='{_MARGIN}' y='14' font-size='12'>best so far, GStencil/s (dashed: copy ceiling {ceiling:.0f})"
+                f"<text x='{_MARGIN}' y='14' font-size='12'>best so far, {mark}GStencil/s (dashed: copy ceiling "
+                f"{mark}{ceiling:.0f})"
                 f"</text><text x='{_WIDTH - _MARGIN}' y='{_HEIGHT - 12}' font-size='12' text-anchor='end'>{last:.0f} s"
                 "</text></svg>")
+
+
+def mark_of(predicted: bool) -> str:
+    """What stands before a figure that the performance model says."""
+    return "~" if predicted else ""
 
 
 def _ran(row: dict[str, Any]) -> bool:
@@ -140,10 +160,3 @@ def _sustained(row: dict[str, Any]) -> str:
 
 def _why_not(row: dict[str, Any]) -> str:
     return str(row.get("not_available") or row.get("message") or row.get("outcome", ""))
-
-
-def _html_row(row: dict[str, Any]) -> str:
-    if not _ran(row):
-        return f"<tr><td>{html.escape(row['kernel'])}</td><td colspan=3>{html.escape(_why_not(row))}</td></tr>"
-    return (f"<tr><td>{html.escape(row['kernel'])}</td><td>{row['gstencils']:.1f}</td>"
-            f"<td>{100 * row['share_of_copy']:.1f}</td><td><code>{html.escape(row['code'])}</code></td></tr>")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes as c
 import dataclasses
+import functools
 from typing import Any, Mapping, Sequence
 
-from . import _arrays
+from . import _arrays, _native, _values
 from ._errors import ArgumentError
-from ._stencil import Stencil
+from ._stencil import Stencil, as_stencil
 
 _AXES = "xyz"
 
@@ -50,43 +52,76 @@ class Grid:
 def boundary_text(boundary: str | Mapping[str, str]) -> str:
     """"hold", or "x=periodic,y=hold" from {"x": "periodic", "y": "hold"}."""
     if isinstance(boundary, str):
-        return boundary
-    return ",".join(f"{axis}={kind}" for axis, kind in boundary.items())
+        return _values.text(boundary, "boundary")
+    if not isinstance(boundary, Mapping):
+        _values.refuse(boundary, "boundary", 'a text is needed, such as "hold" or "x=periodic,y=hold", or a dict by axis')
+    return ",".join(f"{axis}={_values.text(kind, f'boundary {axis}')}"
+                    for axis, kind in _values.named(boundary, "boundary").items())
 
 
-def said_rank(dims: int | Sequence[int] | None, shape: Sequence[int] | None) -> int:
-    """Axes of the grid that lookup() and tune() are given; 3 where it does not say."""
+def said_extents(dims: int | Sequence[int] | None, shape: Sequence[int] | None) -> int | tuple[int, ...] | None:
+    """Of the grid, from x on, or one for each axis; None where it is an array's. Raises ArgumentError."""
+    if dims is not None and (hasattr(type(dims), "__index__") and getattr(dims, "ndim", 0) == 0 or
+                             isinstance(dims, float)):
+        return _values.whole(dims, "dims")
     if dims is not None:
-        return 3 if isinstance(dims, int) else len(dims)
-    return 3 if shape is None else len(shape)
+        return tuple(_values.whole(extent, "an extent of dims")
+                     for extent in _values.several(dims, "dims", "extents (nx, ny, nz) are needed"))
+    if shape is None:
+        return None
+    return tuple(_values.whole(extent, "an extent of shape")
+                 for extent in _values.several(shape, "shape", "extents (nz, ny, nx) are needed"))[::-1]
 
 
-def _extents(stencil: Stencil, dims: int | Sequence[int] | None, shape: Sequence[int] | None) -> tuple[int, ...]:
-    if isinstance(dims, int):
-        dims = (dims,) * stencil.rank
-    given = tuple(dims) if dims is not None else tuple(shape or ())[::-1]
-    if len(given) != stencil.rank:
-        raise ArgumentError(f"{len(given)} extents: stencil '{stencil.name}' has {stencil.rank} axes")
-    return tuple(int(extent) for extent in given)
+def said_rank(extents: int | tuple[int, ...] | None) -> int:
+    """Axes of the grid; 3 where it does not say."""
+    return len(extents) if isinstance(extents, tuple) else 3
 
 
-def grid_and_layout(stencil: Stencil, *, like: Any, dims: int | Sequence[int] | None, shape: Sequence[int] | None,
-                    dtype: Any, boundary: str | Mapping[str, str], steps: int,
-                    pitch: int) -> tuple[Grid, _arrays.Layout | None]:
-    """From what lookup() and tune() are given. Raises ArgumentError where it does not say one grid."""
+def as_steps(steps: Any) -> int:
+    """Of a typical run."""
+    return _values.whole(steps, "steps", 1, _values.INT32)
+
+
+def asked_grid(stencil: Any, *, like: Any, dims: int | Sequence[int] | None, shape: Sequence[int] | None, dtype: Any,
+               boundary: str | Mapping[str, str], steps: int,
+               pitch: int) -> tuple[Stencil, Grid, _arrays.Layout | None]:
+    """What lookup() and tune() are given. Raises ArgumentError where it does not say a stencil on one grid."""
     if sum(given is not None for given in (like, dims, shape)) != 1:
         raise ArgumentError("say the grid once: like= an array, dims= (nx, ny, nz), or shape= (nz, ny, nx)")
     layout = None
+    said = said_extents(dims, shape)
+    chosen = as_stencil(stencil, said_rank(said))
+    pitch = _values.whole(pitch, "pitch", 0)
     if like is not None:
         layout = _arrays.read(like)
         if dtype is not None and _arrays.dtype_name(dtype) != layout.dtype:
             raise ArgumentError(f"the array has cells of {layout.dtype}, {_arrays.dtype_name(dtype)} was asked for")
-        extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
+        extents, pitch = _arrays.grid_of(layout, chosen.rank, "the array")
         name = layout.dtype
     else:
-        extents = _extents(stencil, dims, shape)
-        name = _arrays.dtype_name(dtype if dtype is not None else stencil.element or "f32")
-    return Grid(extents, 0 if pitch == extents[0] else pitch, name, boundary_text(boundary), steps), layout
+        extents = said if isinstance(said, tuple) else (said or 0,) * chosen.rank
+        name = _arrays.dtype_name(dtype if dtype is not None else chosen.element or "f32")
+    if len(extents) != chosen.rank:
+        raise ArgumentError(f"{len(extents)} extents: stencil '{chosen.name}' has {chosen.rank} axes")
+    asked = Grid(extents, 0 if pitch == extents[0] else pitch, name, boundary_text(boundary), as_steps(steps))
+    return chosen, checked(chosen, asked), layout
+
+
+def native_request(stencil: Stencil, grid: Grid, **more: Any) -> _native.Request:
+    """As the C interface takes it."""
+    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
+                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, **more)
+    request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
+    return request
+
+
+@functools.lru_cache(maxsize=256)
+def checked(stencil: Stencil, grid: Grid) -> Grid:
+    """The grid with what the definition says of its boundary. Raises ArgumentError for what no GPU could run."""
+    native = _native.library()
+    text = native.text(native.check_request, c.byref(native_request(stencil, grid, device=-1)))
+    return dataclasses.replace(grid, boundary=text)
 
 
 def describe(grid: Grid) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-import pathlib
 import re
 import weakref
 from typing import Any, Mapping, Sequence
 
-from . import _native
+from . import _native, _values
 from ._errors import ArgumentError
 
 # How a definition was given, in the order of python/native/reference.cpp.
@@ -93,13 +92,13 @@ class Stencil:
     def tangent(self, coefficient: str) -> "Stencil":
         """The stencil with a tangent beside each field that its steps change: "tangent_u", its derivative with respect
         to the coefficient. A run of it, from tangents of zero, gives both."""
-        if coefficient not in self.coefficients:
+        if _values.text(coefficient, "coefficient") not in self.coefficients:
             self.coefficient_values({coefficient: 0})  # says what there is
         return self._derivative(f"t{list(self.coefficients).index(coefficient)}")
 
     def stage(self, number: int) -> "Stencil":
         """One of its stages as a stencil of its own, of the fields that it uses; without a next step."""
-        return self._derivative(f"s{number}")
+        return self._derivative(f"s{_values.whole(number, 'number', 0, _values.INT32)}")
 
     def _derivative(self, which: str) -> "Stencil":
         """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage."""
@@ -128,11 +127,12 @@ class Stencil:
 
     def coefficient_values(self, given: Mapping[str, float] | None) -> list[float]:
         """All values, in order: those given, else the defaults. Raises ArgumentError for a name that is none."""
-        for name in given or {}:
+        known = {} if given is None else _values.named(given, "coefficients")
+        for name in known:
             if name not in self.coefficients:
                 raise ArgumentError(f"stencil '{self.name}' has no coefficient '{name}'; it has "
                                     + (", ".join(self.coefficients) or "none"), "unknown_name")
-        return [float((given or {}).get(name, value)) for name, value in self.coefficients.items()]
+        return [_values.number(known.get(name, value), f"coefficient {name}") for name, value in self.coefficients.items()]
 
     def __repr__(self) -> str:
         return (f"<stencil {self.name}: rank {self.rank}, {', '.join(self.inputs)} -> {', '.join(self.outputs)}>")
@@ -160,9 +160,11 @@ def stencil(definition: str | os.PathLike, *, rank: int = 3) -> Stencil:
     ('u', 'u_next')
     """
     native = _native.library()
-    text = os.fspath(definition)
-    if isinstance(definition, pathlib.PurePath) or text.endswith(".toml") or re.fullmatch(r"[\w-]+", text):
-        return Stencil(native.handle(native.stencil_load, text.encode()), (_LOAD, text, ""))
+    is_path = isinstance(definition, os.PathLike)
+    text = _values.path(definition, "definition") if is_path else _values.text(definition, "definition")
+    rank = _values.whole(rank, "rank", -_values.INT32, _values.INT32)
+    if is_path or text.endswith(".toml") or re.fullmatch(r"[\w-]+", text):
+        return Stencil(native.handle(native.stencil_load, os.fsencode(text)), (_LOAD, text, ""))
     if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE):
         return Stencil(native.handle(native.stencil_define, text.encode(), b"definition"), (_DEFINE, text, ""))
     return Stencil(native.handle(native.stencil_parse, text.encode(), rank), (_PARSE, text, ""))
@@ -174,7 +176,7 @@ def written_stencil(written: str) -> Stencil:
     kind, rank, *derivatives = head.split(" ")
     native = _native.library()
     made = {
-        _LOAD: lambda: native.handle(native.stencil_load, text.encode()),
+        _LOAD: lambda: native.handle(native.stencil_load, os.fsencode(text)),
         _PARSE: lambda: native.handle(native.stencil_parse, text.encode(), int(rank)),
         _DEFINE: lambda: native.handle(native.stencil_define, text.encode(), b"definition"),
     }[int(kind)]()
@@ -187,3 +189,9 @@ def written_stencil(written: str) -> Stencil:
 def as_stencil(given: Stencil | str | os.PathLike, rank: int = 3) -> Stencil:
     """A stencil as it is, or what stencil() makes of it."""
     return given if isinstance(given, Stencil) else stencil(given, rank=rank)
+
+
+def require_stencil(given: object) -> None:
+    """Raises ArgumentError for what is none."""
+    if not isinstance(given, Stencil):
+        _values.refuse(given, "stencil", "stencil_tune.stencil() makes one")

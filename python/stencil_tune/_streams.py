@@ -5,24 +5,24 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable
 
-from . import _arrays
+from . import _arrays, _values
 from ._errors import ArgumentError
 
 
 def address_of(stream: Any) -> int:
     """Of a stream of PyTorch, CuPy or numba, one with __cuda_stream__, or a cudaStream_t as an integer."""
-    if isinstance(stream, int):
-        return stream
+    if hasattr(type(stream), "__index__"):
+        return _values.address(stream, "stream")
     for attribute in ("cuda_stream", "ptr"):  # torch.cuda.Stream, cupy.cuda.Stream
         value = getattr(stream, attribute, None)
         if isinstance(value, int):
             return value
     if hasattr(stream, "__cuda_stream__"):
         said = stream.__cuda_stream__
-        return int((said() if callable(said) else said)[1])
+        return _values.address((said() if callable(said) else said)[1], "stream")
     handle = getattr(stream, "handle", None)  # numba's
     if handle is not None:
-        return int(getattr(handle, "value", handle) or 0)
+        return _values.address(getattr(handle, "value", handle) or 0, "stream")
     raise ArgumentError(f"a {type(stream).__name__} is no stream: give one of PyTorch, CuPy or numba, one with "
                         "__cuda_stream__, or a cudaStream_t as an integer")
 

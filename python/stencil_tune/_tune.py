@@ -10,15 +10,16 @@ import sys
 import tempfile
 from typing import Any, Callable, IO, Mapping, Sequence
 
-from . import _arrays, _library, _program
+from . import _arrays, _library, _program, _values
 from ._errors import ArgumentError, Error
-from ._report import TuningReport
-from ._request import Grid, grid_and_layout, said_rank
-from ._stencil import _DEFINE, _LOAD, Stencil, as_stencil
+from ._report import TuningReport, mark_of
+from ._request import Grid, asked_grid
+from ._stencil import _DEFINE, _LOAD, Stencil
 
 __all__ = ["TuningReport", "tune"]
 
 _INTERRUPTED = 130
+_WRONG_USE = 2
 _LAST_WORDS = 2000  # bytes worth quoting
 
 
@@ -51,18 +52,18 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
         Error: nothing could be tuned; the message has the program's last words.
         KeyboardInterrupt: interrupted before anything was found.
     """
-    chosen = as_stencil(stencil, said_rank(dims, shape))
-    grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
-                                   steps=steps, pitch=pitch)
+    chosen, grid, layout = asked_grid(stencil, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
+                                      steps=steps, pitch=pitch)
+    watch = _watcher(progress)
     if device is None and layout is not None and layout.device not in (None, _arrays.HOST):
         device = layout.device
-    options = ["--objective", objective] if objective != "time" else []
+    options = ["--objective", objective] if _values.text(objective, "objective") != "time" else []
     options += _search_options(budget, effort, max_trials, candidates, device, predict_for)
-    where = _grid_options(grid) + (["--db", os.fspath(database)] if database is not None else [])
+    where = _grid_options(grid) + (["--db", _values.path(database, "database")] if database is not None else [])
     with tempfile.TemporaryDirectory(prefix="stencil_tune-") as folder:
         command = [_program.path(), "tune", *_stencil_options(chosen, folder), *where, *options, "--progress", "json",
                    "--json"]
-        report = _run(command, _watcher(progress))
+        report = _run(command, watch)
     report._make_page = lambda: _page_of(chosen, [*where, "--gpu", report.data["device"]["name"]])
     _library.reload()
     return report
@@ -97,17 +98,23 @@ def _grid_options(grid: Grid) -> list[str]:
 
 def _search_options(budget: float | str, effort: str | None, max_trials: int | None, candidates: Sequence[str],
                     device: int | str | None, predict_for: str | None) -> list[str]:
-    options = ["--effort", effort] if effort else []
-    if effort is None:
-        options += ["--budget", budget if isinstance(budget, str) else f"{budget:g}s"]
+    if effort is not None:
+        options = ["--effort", _values.text(effort, "effort")]
+    elif isinstance(budget, str):
+        options = ["--budget", _values.text(budget, "budget")]
+    else:
+        options = ["--budget", f"{_values.finite(budget, 'budget'):g}s"]
     if max_trials is not None:
-        options += ["--max-trials", str(max_trials)]
-    if candidates:
-        options += ["--candidates", ",".join(candidates)]
+        options += ["--max-trials", str(_values.whole(max_trials, "max_trials"))]
+    codes = [_values.text(code, "a code of candidates")
+             for code in _values.several(candidates, "candidates", "a list of codes is needed")]
+    if codes:
+        options += ["--candidates", ",".join(codes)]
     if device is not None:
-        options += ["--device", str(device)]
+        options += ["--device", _values.text(device, "device") if isinstance(device, str) else
+                    str(_values.ordinal(device))]
     if predict_for is not None:
-        options += ["--device-model", predict_for]
+        options += ["--device-model", _values.text(predict_for, "predict_for")]
     return options
 
 
@@ -130,8 +137,10 @@ def _run(command: list[str], watch: Callable[[dict], None]) -> TuningReport:
         return TuningReport(data, history, interrupted=interrupted or child.returncode == _INTERRUPTED)
     if interrupted:
         raise KeyboardInterrupt
-    raise Error(f"stencil-tune could not tune (exit status {child.returncode}): " +
-                ("".join(words)[-_LAST_WORDS:].strip() or "it said nothing"), "launch_failed")
+    said = "".join(words)[-_LAST_WORDS:].strip() or "it said nothing"
+    if child.returncode == _WRONG_USE:
+        raise ArgumentError(said.removeprefix("stencil-tune: "))
+    raise Error(f"stencil-tune could not tune (exit status {child.returncode}): {said}", "launch_failed")
 
 
 def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watch: Callable[[dict], None]) -> bool:
@@ -175,7 +184,7 @@ def _read_events(lines: IO[str], history: list[dict], words: list[str], watch: C
 def _watcher(progress: bool | Callable[[dict], None]) -> Callable[[dict], None]:
     if callable(progress):
         return progress
-    return _ProgressLine(sys.stderr) if progress else lambda event: None
+    return _ProgressLine(sys.stderr) if _values.flag(progress, "progress") else lambda event: None
 
 
 class _ProgressLine:
@@ -185,11 +194,14 @@ class _ProgressLine:
         self.out = out
         self.redraws = out.isatty() or "ipykernel" in sys.modules
         self.said = 0.0
+        self.mark = ""
 
     def __call__(self, event: dict) -> None:
         if event["event"] == "started":
             what = "predicting for" if event["predicted"] else "tuning on"
-            self._line(f"{what} {event['gpu']} ({event['architecture']}), copy ceiling {event['ceiling_gbs']:.0f} GB/s")
+            self.mark = mark_of(event["predicted"])
+            self._line(f"{what} {event['gpu']} ({event['architecture']}), copy ceiling {self.mark}{event['ceiling_gbs']:.0f} "
+                       "GB/s")
         elif event["event"] == "waiting":
             self._line(event["what"])
         elif event["event"] == "progress":
@@ -198,7 +210,8 @@ class _ProgressLine:
     def _progress(self, event: dict) -> None:
         best = event["best"]
         text = f"{event['elapsed_s']:4.0f} s  {event['trials']} tried  " + (
-            f"best {best['gstencils']:.1f} GStencil/s ({100 * best['share']:.0f} % of copy) {best['code']}"
+            f"best {self.mark}{best['gstencils']:.1f} GStencil/s ({self.mark}{100 * best['share']:.0f} % of copy) "
+            f"{best['code']}"
             if best else "no result yet")
         if event["phase"] == "racing":
             text += "  racing the finalists"

@@ -18,15 +18,16 @@ from typing import Any, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy
 
-from . import _arrays, _lookup, _xla
+from . import _arrays, _lookup, _values, _xla
 from ._arguments import FieldOrder
 from ._errors import ArgumentError
 from ._gradients.edges import edges_of, shell
 from ._gradients.padding import ArrayOperations
 from ._gradients.run import Run
-from ._request import boundary_text
-from ._stencil import Stencil, written_stencil
+from ._request import Grid, as_steps, boundary_text, checked
+from ._stencil import Stencil, require_stencil, written_stencil
 from ._xla import CallFrame
 
 __all__ = ["advance", "step"]
@@ -241,14 +242,23 @@ def advance(stencil: Stencil, *fields: jax.Array, steps: int, boundary: str | Ma
     Returns:
         The field that is the state; a tuple where it is several, in the order of `stencil.inputs`.
     """
+    require_stencil(stencil)
     if not stencil._written:
         raise ArgumentError("give the definition's text, not its file: a compiled function outlives what a path stands for")
     if len(fields) != len(stencil.inputs):
         raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
                             f"{', '.join(stencil.inputs)}; {len(fields)} were given")
-    stencil.coefficient_values(coefficients)  # names that are none
-    known = tuple(sorted((name, float(value)) for name, value in coefficients.items())) if coefficients else None
-    after = _function_of(stencil._written, boundary_text(boundary), steps, known)(*fields)
+    for name, field in zip(stencil.inputs, fields):
+        if not isinstance(field, (jax.Array, numpy.ndarray)):
+            _values.refuse(field, name, "an array of JAX is needed")
+        if field.shape != fields[0].shape or field.dtype != fields[0].dtype or field.ndim != stencil.rank:
+            raise ArgumentError(f"{name} is of {field.dtype} and shape {field.shape}: fields are alike, and have "
+                                f"{stencil.rank} axes")
+    text, steps = boundary_text(boundary), as_steps(steps)
+    checked(stencil, Grid(tuple(fields[0].shape)[::-1], 0, _arrays.dtype_name(fields[0].dtype), text, steps))
+    values = dict(zip(stencil.coefficients, stencil.coefficient_values(coefficients)))
+    known = tuple((name, values[name]) for name in sorted(coefficients)) if coefficients else None
+    after = _function_of(stencil._written, text, steps, known)(*fields)
     return after[0] if len(after) == 1 else after
 
 

@@ -14,7 +14,7 @@ import math
 import sys
 from typing import Any, Sequence, Union
 
-from . import _arrays
+from . import _arrays, _values
 from ._errors import ArgumentError
 from ._lookup import kernel_for
 from ._request import boundary_text
@@ -35,7 +35,7 @@ def correlate(input: Any, weights: Any, output: Any = None, mode: Mode = "reflec
               origin: int | Sequence[int] = 0, *, axes: Axes = None) -> Any:
     """out[i] = sum over j of weights[j] * input[i + j - shape // 2 - origin]; cupyx.scipy.ndimage.correlate."""
     module, chosen = _module_of(input), _axes_of(input, axes)
-    values = module.asarray(weights, dtype="float64")
+    values = _weights(module, weights)
     if chosen != sorted(chosen):
         raise ArgumentError(f"axes {tuple(chosen)}: those of weights in order")
     if values.ndim != len(chosen) or values.size == 0:
@@ -54,7 +54,7 @@ def correlate(input: Any, weights: Any, output: Any = None, mode: Mode = "reflec
 def convolve(input: Any, weights: Any, output: Any = None, mode: Mode = "reflect", cval: float = 0.0,
              origin: int | Sequence[int] = 0, *, axes: Axes = None) -> Any:
     """The same with the weights mirrored; cupyx.scipy.ndimage.convolve."""
-    values = _module_of(input).asarray(weights)
+    values = _weights(_module_of(input), weights)
     origins = [-shift - (1 - size % 2) for size, shift in zip(values.shape, _origins(origin, values.shape))]
     return correlate(input, values[(slice(None, None, -1),) * values.ndim], output, mode, cval, origins, axes=axes)
 
@@ -74,7 +74,8 @@ def uniform_filter(input: Any, size: int | Sequence[int] = 3, output: Any = None
                    cval: float = 0.0, origin: int | Sequence[int] = 0, *, axes: Axes = None) -> Any:
     """The mean of a box, axis by axis; cupyx.scipy.ndimage.uniform_filter. An axis of a size below 2 stays as it is."""
     _module_of(input)
-    sizes = [max(1, int(count)) for count in _each(size, len(_axes_of(input, axes)), "size")]
+    sizes = [max(1, _values.whole(count, "size", most=_MOST_TAPS))
+             for count in _each(size, len(_axes_of(input, axes)), "size")]
     return _line_by_line(input, [[1 / count] * count for count in sizes], _origins(origin, sizes), output, mode, cval, axes)
 
 
@@ -85,14 +86,14 @@ def gaussian_filter(input: Any, sigma: float | Sequence[float], order: int | Seq
     cupyx.scipy.ndimage.gaussian_filter."""
     _module_of(input)
     count = len(_axes_of(input, axes))
-    if any(_each(order, count, "order")):
+    if any(_values.whole(each, "order") for each in _each(order, count, "order")):
         raise ArgumentError(f"gaussian_filter of order {order}: kernels here are of order 0")
     lines = []
     for deviation, said in zip(_each(sigma, count, "sigma"), _each(radius, count, "radius")):
-        reach = int(truncate * float(deviation) + 0.5) if said is None else said
-        if reach < 0 or reach != int(reach):
-            raise ArgumentError(f"a radius of {reach}: a whole number, 0 or more")
-        reach = int(reach) if deviation > 1e-15 else 0
+        deviation = _values.finite(deviation, "sigma")
+        reach = int(_values.finite(truncate, "truncate") * deviation + 0.5) if said is None else said
+        reach = _values.whole(reach, "radius", 0, _MOST_TAPS)
+        reach = reach if deviation > 1e-15 else 0
         line = [math.exp(-0.5 * (x / deviation)**2) if reach else 1.0 for x in range(-reach, reach + 1)]
         lines.append([weight / sum(line) for weight in line])
     return _line_by_line(input, lines, [0] * count, output, mode, cval, axes)
@@ -108,8 +109,14 @@ def _module_of(array: Any) -> Any:
     return sys.modules[root]
 
 
+def _weights(module: Any, given: Any) -> Any:
+    return _values.array(given, "weights", lambda: module.asarray(given, dtype="float64"))
+
+
 def _each(value: Any, count: int, name: str) -> list:
     """One for each axis, of one for all or of a sequence."""
+    if isinstance(value, dict):
+        _values.refuse(value, name, "one for all axes or a list of one for each is needed")
     is_one = isinstance(value, str) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
     values = [value] * count if is_one else list(value)
     if len(values) != count:
@@ -121,7 +128,9 @@ def _axes_of(input: Any, axes: Axes) -> list[int]:
     """Those that are filtered, from 0."""
     if not 1 <= input.ndim <= 3:
         raise ArgumentError(f"an input of {input.ndim} axes: kernels have 1 to 3")
-    chosen = list(range(input.ndim)) if axes is None else [int(axis) for axis in _each(axes, _count(axes), "axes")]
+    chosen = list(range(input.ndim))
+    if axes is not None:
+        chosen = [_values.whole(axis, "axes") for axis in _each(axes, _count(axes), "axes")]
     if any(not -input.ndim <= axis < input.ndim for axis in chosen):
         raise ArgumentError(f"axes {tuple(chosen)} of an input of {input.ndim}")
     chosen = [axis % input.ndim for axis in chosen]
@@ -131,7 +140,7 @@ def _axes_of(input: Any, axes: Axes) -> list[int]:
 
 
 def _count(values: Any) -> int:
-    return len(values) if hasattr(values, "__len__") else 1
+    return len(values) if hasattr(values, "__len__") and getattr(values, "ndim", 1) != 0 else 1
 
 
 def _one_mode(mode: Mode) -> str:
@@ -141,7 +150,7 @@ def _one_mode(mode: Mode) -> str:
 
 
 def _origins(origin: Any, sizes: Sequence[int]) -> list[int]:
-    origins = [int(shift) for shift in _each(origin, len(sizes), "origin")]
+    origins = [_values.whole(shift, "origin") for shift in _each(origin, len(sizes), "origin")]
     for size, shift in zip(sizes, origins):
         if not 0 <= size // 2 + shift < max(size, 1):
             raise ArgumentError(f"an origin of {shift}: the middle of {size} weights would be none of them")
@@ -179,10 +188,9 @@ def _line_by_line(input: Any, lines: Sequence[Sequence[float]], origins: Sequenc
 def _types(input: Any, output: Any) -> tuple[Any, Any]:
     """Of the cells that a kernel works on, and of the output's: both are asked for by the input and the output."""
     module = _module_of(input)
-    try:
-        wanted = output.dtype if _is_array(output) else module.dtype(input.dtype if output is None else output)
-    except TypeError as error:
-        raise ArgumentError("output: an array, a type of cells, or None") from error
+    wanted = output.dtype if _is_array(output) else _values.array(
+        output, "output", lambda: module.dtype(input.dtype if output is None else output),
+        "an array, a type of cells, or None is needed")
     _arrays.dtype_name(wanted)
     work = module.promote_types(input.dtype, wanted)
     _arrays.dtype_name(work)
@@ -226,6 +234,7 @@ def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: 
 
 def _boundary_of(mode: str, cval: float) -> str | None:
     """The kernels' own; None where the input is padded."""
+    mode, cval = _values.text(mode, "mode"), _values.number(cval, "cval")
     if mode in _BOUNDARIES and (cval == 0 or not mode.endswith("constant")):
         return _BOUNDARIES[mode]
     if mode not in _PADDED:

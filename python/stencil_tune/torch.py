@@ -19,13 +19,14 @@ from typing import Mapping, Sequence
 import torch
 
 from . import _library as _databases
+from . import _values
 from ._errors import ArgumentError
 from ._gradients.padding import ArrayOperations
 from ._gradients.run import Run
 from ._lookup import kernel_for
 from ._quick import QuickRun
-from ._request import boundary_text
-from ._stencil import Stencil, written_stencil
+from ._request import as_steps, boundary_text
+from ._stencil import Stencil, require_stencil, written_stencil
 
 __all__ = ["advance", "step"]
 
@@ -70,7 +71,7 @@ def _run_of(name: str, boundary: str, steps: int) -> Run:
     return Run(_stencil_of(name), boundary, steps, _OPERATIONS)
 
 
-def _values(run: Run, coefficients: torch.Tensor | None) -> dict[str, float] | None:
+def _by_name(run: Run, coefficients: torch.Tensor | None) -> dict[str, float] | None:
     if coefficients is None:
         return None
     return dict(zip(run.stencil.coefficients, coefficients.tolist()))
@@ -104,7 +105,7 @@ def _advance(fields, coefficients, stencil, boundary, steps):
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
         fields = [field.contiguous() for field in fields]
-        after = run.forward(fields, _values(run, coefficients))
+        after = run.forward(fields, _by_name(run, coefficients))
         if fields[0].is_cuda:
             _remember_quick(_kind_of(call, fields[0]), run, fields, after)
         return after
@@ -144,7 +145,7 @@ def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps,
     with torch.no_grad():
         back, of_coefficients = run.backward([field.contiguous() for field in fields],
                                              [gradient.contiguous() for gradient in gradients],
-                                             _values(run, coefficients), for_coefficients, for_fields)
+                                             _by_name(run, coefficients), for_coefficients, for_fields)
         if not for_fields:
             back = []
         back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
@@ -288,12 +289,15 @@ _with_gradients = torch.ops.stencil_tune.advance.default
 
 def _advanced(stencil: Stencil, fields: tuple[torch.Tensor, ...], steps: int, boundary: str | Mapping[str, str],
               coefficients: torch.Tensor | Mapping[str, float] | None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+    require_stencil(stencil)
     if len(fields) != len(stencil.inputs):
         raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
                             f"{', '.join(stencil.inputs)}; {len(fields)} were given")
+    for field in fields:
+        if not isinstance(field, torch.Tensor):
+            _values.refuse(field, "a field", "a tensor is needed")
     values = None if coefficients is None else _coefficient_tensor(stencil, coefficients)
-    name = stencil._written or _name_of(stencil)
-    text = boundary if isinstance(boundary, str) else boundary_text(boundary)
+    name, text, steps = stencil._written or _name_of(stencil), boundary_text(boundary), as_steps(steps)
     if torch.is_grad_enabled() and _requires_grad(fields, values):
         after = _with_gradients(fields, values, name, text, steps)
     elif not torch.compiler.is_compiling() and not _is_watched(fields):

@@ -76,14 +76,32 @@ def test_refusals():
     frozen.flags.writeable = False
     with pytest.raises(st.ArgumentError, match="u_next is read-only"):
         kernel(u, frozen)
-    with pytest.raises(st.ArgumentError, match="advance by -1"):
+    with pytest.raises(st.ArgumentError, match="steps is -1: a whole number from 0 on is needed"):
         kernel.advance([u, u.copy()], steps=-1)
-    with pytest.raises(st.ArgumentError, match="no coordinates"):
-        st.lookup("v = u + x", dims=(8, 6), device="cpu")(u, u.copy())
-    for more in ({"origin": (1, 1)}, {"step": 2}):
-        with pytest.raises(st.ArgumentError, match="no coordinates"):
-            kernel(u, u.copy(), **more)
-    with pytest.raises(st.ArgumentError, match="no points"):
-        kernel.advance([u, u.copy()], steps=1, points=object())
+    with pytest.raises(st.ArgumentError, match="origin has 3 coordinates, the arrays have 2 axes"):
+        kernel(u, u.copy(), origin=(1, 2, 3))
     with pytest.raises(st.ArgumentError, match="bf16"):
         st.lookup("heat2d", dims=8, dtype="bf16", device="cpu")
+
+
+@pytest.mark.parametrize("asked, match", [
+    ({"dims": (8, 0)}, "extent 0 on axis 1 of a grid of rank 2"), ({"dims": -1}, "extent -1 on axis 0"),
+    ({"dims": (8, 6), "boundary": "odd"}, "unknown boundary 'odd'"),
+    ({"dims": (8, 6), "boundary": {"z": "hold"}}, "axis"), ({"dims": (8, 6), "pitch": 7}, "pitch 7 is less than the 8"),
+    ({"dims": (2**40, 2**40)}, "does not fit in 64 bits"),
+])
+def test_lookups_refuse_what_a_gpus_lookup_refuses(asked, match):
+    said = []
+    for where in ({"device": "cpu"}, {"gpu": "h200"}):
+        with pytest.raises(st.ArgumentError, match=match) as error:
+            st.lookup("heat2d", **asked, **where)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_a_definitions_boundary_is_what_is_said():
+    walls = st.stencil('rank = 2\nfields = ["u", "v"]\n[update]\nv = "u[x-1] + u[y+1]"\n[boundary]\nx = "zero"\n')
+    for kernel in (st.lookup(walls, dims=(8, 6), device="cpu"), st.lookup(walls, dims=(8, 6), gpu="h200")):
+        assert kernel.boundary == "x=zero,y=hold" and "boundary x=zero,y=hold" in repr(kernel)
+    with pytest.raises(st.ArgumentError, match="says what lies beyond the edges in x itself"):
+        st.lookup(walls, dims=(8, 6), boundary="periodic", device="cpu")

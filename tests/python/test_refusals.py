@@ -112,6 +112,16 @@ def test_a_kernel_for_a_named_gpu_is_read_not_run(made, tmp_path):
     assert error.value.code == "no_device"
 
 
+def test_the_evidence_of_a_run_is_that_of_what_makes_it():
+    yee = st.lookup("yee3d", dims=512, steps=100, gpu="h200")
+    evidence, stage = yee.evidence, yee.evidence_of(0)
+    assert evidence.match == yee.match and evidence.fused_steps == yee.fused_steps and stage.fused_steps == 1
+    assert evidence.code != stage.code and evidence.gstencils > stage.gstencils > 0
+    assert f"{evidence.gstencils:.1f} GStencil/s" in str(evidence)
+    heat = st.lookup("heat3d", dims=512, steps=100, gpu="h200")
+    assert heat.evidence == heat.evidence_of(0)
+
+
 def test_streams(kernel, made, gpus):
     class Torch:
         cuda_stream = 0x51

@@ -95,6 +95,12 @@ def test_a_failure_has_the_programs_words(program):
         st.tune(HEAT, dims=8, progress=False)
 
 
+def test_what_the_program_calls_a_wrong_use_is_an_argument(program):
+    program("echo 'stencil-tune: unknown objective' >&2; exit 2")
+    with pytest.raises(st.ArgumentError, match="^unknown objective$"):
+        st.tune(HEAT, dims=8, objective="speed", progress=False)
+
+
 TRAPPED = "echo '{\"event\": \"waiting\", \"what\": \"x\"}' >&2\nwhile :; do sleep 0.05; done"
 
 
@@ -137,10 +143,12 @@ def test_the_report_is_text_and_html(program, capsys):
     program(f"cat >&2 <<'END'\n{events}\nEND\ncat <<'END'\n{REPORT}\nEND")
     report = st.tune(HEAT, dims=64)
     said = capsys.readouterr().err
-    assert "predicting for H200" in said and "best 400.0 GStencil/s (80 % of copy) c  racing the finalists" in said
-    assert "no such kernel" in str(report) and "400.0 GStencil/s" in str(report)
+    assert "predicting for H200" in said and "best ~400.0 GStencil/s (~80 % of copy) c  racing the finalists" in said
+    assert "copy ceiling ~4200 GB/s" in said
+    assert "no such kernel" in str(report) and " ~400.0 GStencil/s  ~80.0 % of copy" in str(report)
+    assert "direct.bx32.by8, ~400.0 GStencil/s, predicted" in repr(report)
     page = report._repr_html_()
-    assert "<svg" in page and "H &lt;200&gt;" in page and "ceiling 500" in page
+    assert "<svg" in page and "H &lt;200&gt;" in page and "ceiling ~500" in page and "<td>~400.0</td><td>~80.0</td>" in page
 
 
 def test_the_command_line_comes_along():

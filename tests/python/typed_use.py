@@ -32,7 +32,8 @@ kernel.update_regions(u, u_next, regions=[(slice(1, 2), slice(None))])  # type: 
 
 slow = st.lookup(heat, like=u, device="cpu")
 slow(u, u_next)
-slow.place_points()  # type: ignore[attr-defined]
+assert_type(slow.place_points({"u_next": [(1, 2.5)]}).records(3), int)
+slow.advance([u, u_next], steps=2, points=kernel.place_points())  # type: ignore[arg-type]
 
 report = st.tune(heat, dims=64, budget="1m", progress=lambda event: print(event["event"]))
 assert_type(report, st.TuningReport)

@@ -7,41 +7,22 @@ import os
 import weakref
 from typing import Any, Mapping, Sequence
 
-from .. import _arrays, _library, _native
+from .. import _arrays, _library, _native, _streams, _values
 from .._arguments import KernelBase
 from .._errors import ArgumentError
-from .._points import Positions, _cells
-from .._request import grid_and_layout, said_rank
-from .._stencil import Stencil, as_stencil
+from .._points import PointsBase, Positions
+from .._request import asked_grid, native_request
+from .._stencil import Stencil
 from ._ranks import Callbacks, Nccl, as_ranks
 
 
-class GridPoints:
-    """Sources and receivers of a grid; Grid.place_points() makes it.
+class GridPoints(PointsBase):
+    """Sources and receivers of a grid; Grid.place_points() makes it."""
 
-    Attributes:
-        sources: columns of a series.
-        receivers: columns of the records.
-        every: steps from one record to the next.
-        dtype: of series and records: "f64" for grids of f64, else "f32".
-    """
-
-    def __init__(self, grid: "Grid", sources: Positions, receivers: Positions, every: int):
-        source_cells, self.sources = _cells(grid, sources)
-        receiver_cells, self.receivers = _cells(grid, receivers)
-        self.every = every
-        self.dtype = "f64" if grid.dtype == "f64" else "f32"
-        given = _native.PointList(
-            struct_size=c.sizeof(_native.PointList), source_cells=source_cells, receiver_cells=receiver_cells,
-            source_cell_count=len(source_cells), receiver_cell_count=len(receiver_cells), sources=self.sources,
-            receivers=self.receivers, every=every)
-        self._grid = grid
-        self._handle = grid._made(grid._native.grid_place_points, grid._handle, c.byref(given))
+    def __init__(self, grid: "Grid", sources: Positions | None, receivers: Positions | None, every: int):
+        super().__init__(grid, sources, receivers, every)
+        self._handle = grid._made(grid._native.grid_place_points, grid._handle, c.byref(self._as_list()))
         weakref.finalize(self, grid._native.release_points, self._handle).atexit = False
-
-    def records(self, steps: int) -> int:
-        """Rows that a run of so many steps records."""
-        return steps // self.every
 
 
 class Grid(KernelBase):
@@ -70,24 +51,23 @@ class Grid(KernelBase):
             ArgumentError: ranks ask for different grids, or the grid cannot be cut so.
             Error: there is no GPU, NCCL or database, or another rank is lost.
         """
-        chosen = as_stencil(stencil, said_rank(dims, shape))
-        grid, _ = grid_and_layout(chosen, like=None, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
-                                  steps=steps, pitch=0)
+        chosen, grid, _ = asked_grid(stencil, like=None, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
+                                     steps=steps, pitch=0)
         super().__init__(chosen, grid)
-        _native.use_gpu()
-        native = self._native = _native.library()
-        native.check(native.use_device(device))
-        request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=chosen._handle,
-                                  type=grid.dtype.encode(), boundary=grid.boundary.encode(), steps=grid.steps,
-                                  device=device)
-        request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
-        how = _native.Cut(struct_size=c.sizeof(_native.Cut), steps_per_exchange=steps_per_exchange, overlap=overlap,
-                          timeout_s=timeout)
+        how = _native.Cut(struct_size=c.sizeof(_native.Cut), overlap=_values.flag(overlap, "overlap"),
+                          steps_per_exchange=_values.whole(steps_per_exchange, "steps_per_exchange", 0, _values.INT32),
+                          timeout_s=_values.finite(timeout, "timeout"))
         if cut is not None:
-            if len(cut) != chosen.rank:
-                raise ArgumentError(f"cut {tuple(cut)}: the grid has {chosen.rank} axes")
-            how.parts[:] = [*reversed(cut), 1, 1][:_native.MAX_RANK]
-        group = as_ranks(ranks)
+            parts = [_values.whole(part, "a number of parts", 1, _values.INT32)
+                     for part in _values.several(cut, "cut", "a number of parts along each axis is needed")]
+            if len(parts) != chosen.rank:
+                raise ArgumentError(f"cut {tuple(parts)}: the grid has {chosen.rank} axes")
+            how.parts[:] = [*reversed(parts), 1, 1][:_native.MAX_RANK]
+        group, stream = as_ranks(ranks), _streams.address_of(stream)
+        request = native_request(chosen, grid, device=_values.ordinal(device))
+        _native.use_gpu()
+        native = self._native
+        native.check(native.use_device(request.device))
         self._callbacks = None
         library = _library.handle_of(database)
         if isinstance(group, Nccl):
@@ -131,11 +111,11 @@ class Grid(KernelBase):
 
     def scatter(self, field: str, cells: Any = None, root: int = 0) -> None:
         """All cells of the grid, which `root` passes, to their owners."""
-        self._check(self._native.grid_scatter, self._field(field), root, *self._host("cells", cells, self.shape))
+        self._check(self._native.grid_scatter, self._field(field), _rank(root), *self._host("cells", cells, self.shape))
 
     def gather(self, field: str, into: Any = None, root: int = 0) -> Any:
         """The way back: `root` passes room for all cells. Returns it."""
-        self._check(self._native.grid_gather, self._field(field), root,
+        self._check(self._native.grid_gather, self._field(field), _rank(root),
                     *self._host("into", into, self.shape, written=True))
         return into
 
@@ -145,11 +125,13 @@ class Grid(KernelBase):
         """`steps` steps, asynchronous. origin, step: as for Kernel.advance. series, records: addresses of device memory,
         the whole series on every rank, and room for all records; a rank writes its own share, 0 for other receivers."""
         values, count = self._coefficients(coefficients)
+        steps, step, first = _values.whole(steps, "steps", 0), _values.whole(step, "step"), self._origin(origin)
         if points is None:
-            self._check(self._native.grid_advance, steps, values, count, self._first(origin), step)
-        else:
-            self._check(self._native.grid_advance_with_points, points._handle, series, records, steps, values, count,
-                        self._first(origin), step)
+            self._check(self._native.grid_advance, steps, values, count, first, step)
+            return
+        addresses = [None if given is None else _values.address(given, name)
+                     for given, name in ((series, "series"), (records, "records"))]
+        self._check(self._native.grid_advance_with_points, _handle_of(points), *addresses, steps, values, count, first, step)
 
     def refresh(self) -> None:
         """Exchanges halos of fields that were written: before the stream is captured in a graph."""
@@ -162,23 +144,24 @@ class Grid(KernelBase):
     def place_points(self, sources: Positions | None = None, receivers: Positions | None = None, *,
                      every: int = 1) -> GridPoints:
         """Sources and receivers, as Kernel.place_points has them, counted from the first cell of the whole grid."""
-        return GridPoints(self, sources or {}, receivers or {}, every)
+        return GridPoints(self, sources, receivers, every)
 
     def gather_records(self, points: GridPoints, records: int, steps: int, into: Any = None, root: int = 0) -> Any:
         """The sum of all ranks' shares of records (an address), to `root`'s array of shape [record, receiver]."""
+        handle, address = _handle_of(points), _values.address(records, "records")
         shape = (points.records(steps), points.receivers)
-        self._check(self._native.grid_gather_records, points._handle, records, steps, root,
+        self._check(self._native.grid_gather_records, handle, address, steps, _rank(root),
                     *self._host("into", into, shape, written=True, dtype=points.dtype))
         return into
 
     def save(self, path: str | os.PathLike, steps: int) -> None:
         """Own cells of all fields to the file `path`.RANK of each rank, with the number of steps made so far."""
-        self._check(self._native.grid_save, os.fspath(path).encode(), steps)
+        self._check(self._native.grid_save, os.fsencode(_values.path(path, "path")), _values.whole(steps, "steps"))
 
     def load(self, path: str | os.PathLike) -> int:
         """The way back. Returns the number of steps."""
         steps = c.c_int64()
-        self._check(self._native.grid_load, os.fspath(path).encode(), c.byref(steps))
+        self._check(self._native.grid_load, os.fsencode(_values.path(path, "path")), c.byref(steps))
         return steps.value
 
     # ---- what the methods above have in common
@@ -198,7 +181,7 @@ class Grid(KernelBase):
         return made.value or 0
 
     def _field(self, name: str) -> int:
-        if name in self.stencil.fields:
+        if _values.text(name, "field") in self.stencil.fields:
             return self.stencil.fields.index(name)
         raise ArgumentError(f"'{name}' is no field; stencil '{self.stencil.name}' has {', '.join(self.stencil.fields)}",
                             "unknown_name")
@@ -229,12 +212,15 @@ class Grid(KernelBase):
             cells *= extent
         return layout.address, cells * _arrays.BYTES[wanted]
 
-    def _first(self, origin: Sequence[int] | None):
-        if origin is None:
-            return None
-        if len(origin) != self.stencil.rank:
-            raise ArgumentError(f"origin has {len(origin)} coordinates, the grid has {self.stencil.rank} axes")
-        return (c.c_int64 * _native.MAX_RANK)(*[*reversed(origin), 0, 0][:_native.MAX_RANK])
+
+def _rank(root: Any) -> int:
+    return _values.whole(root, "root", 0, _values.INT32)
+
+
+def _handle_of(points: Any) -> int:
+    if not isinstance(points, GridPoints):
+        _values.refuse(points, "points", "place_points() of the grid makes them")
+    return points._handle
 
 
 def _release(native, handle: int, _ranks, _callbacks) -> None:

@@ -7,7 +7,7 @@ import ctypes as c
 import dataclasses
 from typing import Any, Sequence
 
-from .. import _native
+from .. import _native, _values
 from .._errors import ArgumentError
 
 Message = tuple[int, memoryview]  # the other rank, and its bytes in host memory
@@ -64,7 +64,13 @@ def _parts(data: memoryview) -> list[memoryview]:
 
 def mpi(communicator: Any) -> Ranks:
     """Ranks over a communicator of mpi4py, which outlives the grid: for a group of its own, pass a Dup()."""
+    if not _is_mpi(communicator):
+        _values.refuse(communicator, "communicator", "one of mpi4py is needed")
     return MpiRanks(communicator)
+
+
+def _is_mpi(given: Any) -> bool:
+    return all(hasattr(given, name) for name in ("Get_rank", "Get_size", "Isend", "Irecv", "allgather"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +86,7 @@ def nccl(communicator: Any) -> Nccl:
     of torch.distributed with backend "nccl". A GPU each; after an error it may have been aborted, and must not be
     destroyed. libnccl has to be the one that made it: where a wheel brought it, set STENCIL_TUNE_NCCL to its file."""
     if isinstance(communicator, int):
-        return Nccl(communicator)
+        return Nccl(_values.address(communicator, "communicator"))
     if isinstance(getattr(communicator, "comm", None), int):  # CuPy
         return Nccl(communicator.comm, communicator)
     if hasattr(communicator, "_get_backend"):  # PyTorch, a group of several backends
@@ -101,7 +107,7 @@ def as_ranks(given: Any) -> Ranks | Nccl:
     """What Grid takes. Raises ArgumentError for what no halo can travel by."""
     if isinstance(given, (Ranks, Nccl)):
         return given
-    if all(hasattr(given, name) for name in ("Isend", "Irecv", "allgather")):
+    if _is_mpi(given):
         return mpi(given)
     return nccl(given)
 

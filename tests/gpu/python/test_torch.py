@@ -1,5 +1,6 @@
 """PyTorch: kernels on tensors, operators with gradients. On the GPU where there is one, else (operators) on the CPU."""
 
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -277,6 +278,11 @@ def test_refusals(heat, tmp_path):
         stt.step(heat, rand(4, 4), rand(4, 4))
     with pytest.raises(st.ArgumentError, match="has 1, alpha"):
         stt.step(heat, rand(4, 4), coefficients=torch.zeros(3))
+    right = {"stencil": heat, "field": rand(6, 8), "steps": 1, "boundary": "hold", "coefficients": None}
+    for argument, wrong in itertools.product(right, [(), [], object(), 2.5, "x", -1, 2**40, {"alpha": torch.ones(3)}]):
+        given = {**right, argument: wrong}
+        with pytest.raises(st.ArgumentError):
+            stt.advance(given.pop("stencil"), given.pop("field"), **given)
     assert torch.equal(stt.step(st.stencil(path.read_text()), torch.arange(4.0, device=DEVICE), boundary="periodic"),
                        torch.tensor([1.0, 2, 3, 0], device=DEVICE))
 
