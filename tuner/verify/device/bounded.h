@@ -1,11 +1,15 @@
 // Numbers that know how far a kernel's result may honestly differ from them. Host and device.
 //
-// A kernel may sum in any order, fuse multiply and add, factor or distribute; all of these perturb each monomial of
-// the expanded expression by at most (1 + u)^k, where k counts the additions of the whole sum plus the factors
-// (multiplications) on the way to the monomial. So a Bounded carries the sum's magnitude (the expression with all
-// terms taken absolute) and the two counts, and the rounding bound k * u * magnitude is drawn only at the end or where
-// an operation that is not a sum of products (divide, sqrt, min, a comparison ...) ends the expansion; from there on
-// it travels on as `error`.
+// A kernel may sum in any order, fuse multiply and add, factor or distribute what is the same in all cells; all of
+// these perturb each monomial of the expanded sum by at most (1 + u)^k, where k counts the additions of the whole sum
+// plus the factors (multiplications) on the way to the monomial. So a Bounded carries the sum's magnitude (the
+// expression with all terms taken absolute) and the two counts, and the rounding bound k * u * magnitude is drawn only
+// at the end or where an operation that is not a weighted sum (a product of cells, a root, min, a comparison ...) ends
+// the expansion; from there on it travels on as `error`. So terms that cancel within a factor or a divisor count there
+// once: the smoothness indicators of WENO schemes are as good as they are small.
+//
+// Beside it travels a lower bound of what no kernel's value is below, as of squares and of magnitudes: what is added to
+// such keeps a divisor from 0, and a root from what is negative, where value and error alone do not tell.
 //
 // NaN is a value like others: where the operands decide that a result is NaN, a kernel's must be NaN too. A result that
 // may be NaN and need not be may be anything.
