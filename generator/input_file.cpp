@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 void require_regular_file(const fs::path& path) {
+  if (path.native().find('\0') != std::string::npos) cannot_read(path, "its name has a null character");
   std::error_code ignored;
   switch (fs::status(path, ignored).type()) {
     case fs::file_type::regular:
