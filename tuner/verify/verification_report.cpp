@@ -72,7 +72,7 @@ std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::si
   std::pair<double, double> right;
   if (levels) {
     const FieldContents& after = levels->after(steps)[static_cast<std::size_t>(stored.field)];
-    right = after.computed->read(row * row_cells(box) + x);
+    right = after.computed.by->read(row * row_cells(box) + x);
   } else {
     // The reference of this one row again: of all slabs the last one is still there.
     scratch_->compute({problem, how.stages.front()[output], how.numbers.exact}, fields, {}, {row, 1});
