@@ -32,7 +32,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostGpus = 65536;
-constexpr std::size_t kLongestRecord = std::size_t{32} << 20;  // of bench/scaling
+constexpr std::size_t kLongestScalingRecord = std::size_t{32} << 20;  // of bench/scaling
 
 template <class Number>
 Number parse_number(const char* option, std::string_view text, Number least, Number most) {
@@ -56,7 +56,7 @@ std::pair<double, double> link_from(const po::variables_map& values, const char*
 void set_node_link(const po::variables_map& values, Links& links) {
   const auto& said = values["node-link"].as<std::string>();
   if (std::filesystem::is_regular_file(said)) {
-    take_recorded_links(read_input_file(said, kLongestRecord), links);
+    take_recorded_links(read_input_file(said, kLongestScalingRecord), links);
   } else {
     std::tie(links.node_gbs, links.node_latency_us) = link_from(values, "node-link");
   }

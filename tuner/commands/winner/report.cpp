@@ -26,7 +26,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kLongestRecord = std::size_t{32} << 20;  // of `bench --json`
+constexpr std::size_t kLongestBenchRecord = std::size_t{32} << 20;  // of `bench --json`
 
 /// To standard output where no path is named, and then nothing more is to be said.
 bool write_page(const std::string& path, const std::string& page) {
@@ -47,7 +47,7 @@ int report_bench(const po::variables_map& values, const std::string& path) {
     throw Error(ErrorCode::invalid_argument, "--bench and an id exclude each other: a record has its own problems");
   }
   const auto name = values["bench"].as<std::string>();
-  const auto record = nlohmann::ordered_json::parse(read_input_file(name, kLongestRecord), nullptr, false);
+  const auto record = nlohmann::ordered_json::parse(read_input_file(name, kLongestBenchRecord), nullptr, false);
   if (record.is_discarded()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} is no JSON: give what `bench --json` printed", name));
   }
