@@ -341,18 +341,18 @@ class OneOrder {
 };
 
 TEST(Bounds, HoldForEveryOrderInWhichAKernelMayCompute) {
-  constexpr std::int64_t kCells = 16;
+  constexpr std::int64_t kRow = 16;
   const check::Rounding f32 = rounding_of(ElementType::f32);
   int bounded = 0, unbounded = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     Draw draw(seed);
     const Problem problem = make_problem(RandomScheme(draw).build(), ElementType::f32,
-                                         {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {kCells, 1, 1}});
+                                         {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {kRow, 1, 1}});
     const ReferenceExpression expression = reference_expression(problem, 0);
     const std::vector<std::vector<double>> inputs =
         host_inputs(problem, seed, {draw.one_in(3) ? check::Pattern::signed_unit : check::Pattern::positive, 0, 1});
     const std::vector<double> coefficients(problem.stencil.coefficients.size(), 0.7);
-    for (std::int64_t cell = 3; cell < kCells - 3; ++cell) {
+    for (std::int64_t cell = 3; cell < kRow - 3; ++cell) {
       const check::Bounded right = evaluate_cell(problem, expression, inputs, coefficients, {cell, 0, 0}, f32);
       const double allowed = check::tolerance(right, f32);
       const double least = check::at_least(right, f32);
