@@ -126,7 +126,7 @@ class ReferenceKernel(KernelBase):
         fields: list[Any] = list(given)
         for _ in range(steps):
             fields = [fields[place] for place in self.stencil._next]
-        moved = set(self.stencil._writes) | set(self.stencil._state)
+        moved = set(self.stencil._writes) | {place for place, taken in enumerate(self.stencil._next) if taken != place}
         for place, array in enumerate(fields):
             if place in moved and steps > 0:
                 self._writable(array, place)[...] = after[place]
