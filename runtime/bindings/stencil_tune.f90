@@ -123,12 +123,15 @@ contains
 
   function c_text(text) result(characters)
     character(*), intent(in) :: text
+    ! In place of a null character, which would end the text for C: no name, path or definition has it.
+    character(kind=c_char), parameter :: no_character = achar(1)
     character(kind=c_char), allocatable :: characters(:)
     integer :: i
 
     allocate (characters(len_trim(text) + 1))
     do i = 1, len_trim(text)
       characters(i) = text(i:i)
+      if (characters(i) == c_null_char) characters(i) = no_character
     end do
     characters(len_trim(text) + 1) = c_null_char
   end function

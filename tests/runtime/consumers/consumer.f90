@@ -29,6 +29,8 @@ contains
 
     call stencil_tune_parse(heat, "u_next = u +", status=status)
     call expect(status /= stencil_tune_ok, "half an expression is an error")
+    call stencil_tune_parse(heat, "u_next = u" // achar(0) // " + 1", status=status)
+    call expect(status /= stencil_tune_ok, "a null character ends no expression")
     call stencil_tune_parse(heat, "u_next = u + alpha * laplacian(u); alpha = 0.1")
     call stencil_tune_open(library)
     call stencil_tune_lookup(library, heat, [64, 64, 64], kernel, steps=10, gpu="h200")
