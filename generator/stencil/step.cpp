@@ -231,6 +231,7 @@ class StepAnalysis {
       const StepStage& stage = step_.stages[s];
       for (std::size_t i = 0; i < stage.layers_of.size(); ++i) {
         const int output = stage.facts.outputs[i], kept = stage.layers_of[i];
+        if (kept == output && !kept_.contains(output)) continue;
         const bool is_read = any(layers_read(output, s)) || (kept_.contains(output) && read_later(output, s));
         if (is_read && !contains(step_.state, kept) && !contains(step_.constants, kept)) layers.insert(kept);
       }

@@ -202,7 +202,7 @@ int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int
 }
 
 int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, int32_t field) {
-  const FieldRole* found = at(stencil->roles, field);
+  const FieldRole* found = role_of(stencil, field);
   return found != nullptr ? found->layers : -1;
 }
 

@@ -136,7 +136,9 @@ TEST(Database, APipeInThePlaceOfItsJournalIsRefusedAndNotWaitedFor) {
   for (const char* ending : {"-journal", "-wal"}) {
     const TemporaryFolder folder;
     Database::open(folder / "t.db");
-    ASSERT_EQ(::mkfifo((folder / (std::string("t.db") + ending)).c_str(), 0600), 0);
+    const auto pipe = folder / (std::string("t.db") + ending);
+    std::filesystem::remove(pipe);  // SQLite may leave an empty journal
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     for (const Access access : {Access::read, Access::write}) {
       EXPECT_EQ(code_of_open(folder / "t.db", access), static_cast<int>(ErrorCode::database_io)) << ending;
     }

@@ -38,6 +38,8 @@ p_next = "p + a * (flux - flux[x-1]) + b * q_next[y+1] * q"
 [rotate]
 p_next = "p"
 q_next = "q"
+[hold]
+flux = "p"
 """
 SYMMETRIC = "u_next = u + alpha * laplacian(u); alpha = 0.25"
 REACTION = "a_next = a + 0.1*laplacian(a) - k*a*b^2; b_next = b + 0.05*laplacian(b) + k*a*b^2; k = 0.5"
