@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Random definitions on what lies at edges (tests/python/test_edges_random.py), by kernels of every family on a GPU.
 
-    edges_on_gpu.py draw FOLDER COUNT    cases and winners for them; takes a build's STENCIL_TUNE_ON_HOST, and no GPU
-    edges_on_gpu.py run FOLDER [JOBS]    runs them on arrays of CuPy against NumPy, in so many processes
+    edges_on_gpu.py draw FOLDER FIRST COUNT    cases of so many seeds, and winners for them; takes a build's
+                                               STENCIL_TUNE_ON_HOST, and no GPU
+    edges_on_gpu.py run FOLDER...              runs them on arrays of CuPy against NumPy, a process a core
 
 Both take the package on PYTHONPATH. A case that fails is printed whole; exit status 1 then."""
 
@@ -18,12 +19,12 @@ TESTS = pathlib.Path(__file__).resolve().parents[2] / "python"
 sys.path.append(str(TESTS))
 
 
-def draw(folder, count):
+def draw(folder, first, count):
     import conftest
     import test_edges_random as edges
 
     gpus, cases = conftest.Gpus(), []
-    for seed in range(1, count + 1):
+    for seed in range(first, first + count):
         family, winners = edges.FAMILIES[seed % len(edges.FAMILIES)], edges.Winners(gpus, folder, seed)
         case = edges.random_case(seed, edges.WISHES.get(family, edges.Wishes(placed=True)),
                                  edges.OPEN_FAULTS & edges.OF_KERNELS, lambda case: winners.serve(case, family))
@@ -54,27 +55,29 @@ def run_one(job):
         return family, f"seed {seed}, {codes}: {type(error).__name__}: {error}"
 
 
-def run(folder, jobs):
-    cases = pickle.loads((folder / "cases.pickle").read_bytes())
-    counts, wrong = collections.Counter(), []
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        for family, fault in pool.imap_unordered(run_one, [(str(folder / "winners.db"), case) for case in cases]):
+def run(folders):
+    jobs = [(str(folder / "winners.db"), case) for folder in folders
+            for case in pickle.loads((folder / "cases.pickle").read_bytes())]
+    counts, wrong = collections.Counter(), 0
+    with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
+        for family, fault in pool.imap_unordered(run_one, jobs):
             counts[family] += 1
             if fault:
-                wrong.append(fault)
+                wrong += 1
                 print(fault, flush=True)
     print(f"{sum(counts.values())} cases ({', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}): "
-          f"{len(wrong)} wrong")
+          f"{wrong} wrong")
     return 1 if wrong or not counts else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("draw", "run"):
-        sys.exit(__doc__)
-    chosen = pathlib.Path(sys.argv[2]).resolve()
-    chosen.mkdir(parents=True, exist_ok=True)
-    if sys.argv[1] == "draw":
+    words = sys.argv[1:]
+    if len(words) == 4 and words[0] == "draw":
         sys.path.insert(0, str(TESTS))
-        draw(chosen, int(sys.argv[3]))
+        chosen = pathlib.Path(words[1]).resolve()
+        chosen.mkdir(parents=True, exist_ok=True)
+        draw(chosen, int(words[2]), int(words[3]))
+    elif len(words) > 1 and words[0] == "run":
+        sys.exit(run([pathlib.Path(folder).resolve() for folder in words[1:]]))
     else:
-        sys.exit(run(chosen, int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count()))
+        sys.exit(__doc__)
