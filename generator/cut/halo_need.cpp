@@ -77,13 +77,17 @@ class Backwards {
       widen(need_.fields[at(facts.inputs[i])], read_from(outputs, seen(facts.reach[i])));
     }
     widen(need_.arrays, read_from(outputs, seen(facts.farthest)));
-    widen(need_.arrays, read_from(outputs, profiles_));
+    widen(need_.arrays, read_from(outputs, seen(profiles_)));
   }
 
-  /// What a definition changes beyond an edge is wrong as far as it looks for one.
+  /// What a definition changes beyond an edge is wrong as far as it looks for one. Where an axis mirrors, reads beyond
+  /// one end are of cells on the other side.
   std::array<Reach, kMaxRank> seen(std::array<Reach, kMaxRank> reach) const {
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
       reach[axis] = {std::min(reach[axis].low, -edges_[axis]), std::max(reach[axis].high, edges_[axis])};
+      if (problem_.boundaries[axis] != Boundary::reflect) continue;
+      const int far = std::max(-reach[axis].low, reach[axis].high);
+      reach[axis] = {-far, far};
     }
     return reach;
   }

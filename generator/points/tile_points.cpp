@@ -54,7 +54,7 @@ class TileAxis {
     for (const std::int64_t alike : {cell - n_, cell, cell + n_}) {  // what a periodic tile beyond the grid's end has
       if (alike != cell && !periodic_) continue;
       const std::int64_t useful = size_ - before_ - after_;
-      const std::int64_t first = std::max<std::int64_t>(0, (alike + shift_ + before_ - size_) / useful - 1);
+      const std::int64_t first = std::max<std::int64_t>(0, (alike - size_) / useful - 1);
       const std::int64_t last = std::min(tiles_ - 1, (alike + shift_ + before_) / useful + 1);
       for (std::int64_t tile = first; tile <= last; ++tile) add(tile, cell, alike, places);
       if (!periodic_ && last < tiles_ - 1) add(tiles_ - 1, cell, alike, places);

@@ -34,6 +34,13 @@ TEST(HaloNeed, IsOneSidedWhereReadsAre) {
   EXPECT_EQ(halo_need(whole_step(upwind), 3).fields[0], (HaloLayers{{{6, 0}, {0, 3}, {0, 0}}}));
 }
 
+TEST(HaloNeed, IsTwoSidedWhereAnAxisMirrors) {
+  const Stencil ahead = parse_stencil("u_next = u + u[x+2,y]", 2);
+  EXPECT_EQ(halo_need(whole_step(ahead, Boundary::reflect), 1).fields[0], (HaloLayers{{{2, 2}, {0, 0}, {0, 0}}}))
+      << "a part of one cell at the end reads two cells before it";
+  EXPECT_EQ(halo_need(whole_step(ahead, Boundary::clamp), 1).fields[0], (HaloLayers{{{0, 2}, {0, 0}, {0, 0}}}));
+}
+
 TEST(HaloNeed, OfAnOlderTimeLevelIsOneStepsReachLess) {
   const Problem wave = whole_step(load_stencil("corpus/acoustic3d_o4.toml"));
   EXPECT_EQ(wave.stencil.fields[1], "p_prev");

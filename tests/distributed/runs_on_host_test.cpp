@@ -65,6 +65,12 @@ TEST_F(RunsOnHost, ReadsToOneSideTravelOneWay) {
   expect_equal({.request = request, .cut = {2, 3, 1}, .fused = 1, .per_exchange = 2, .steps = {5}});
 }
 
+TEST_F(RunsOnHost, PartsThatAreThinnerThanWhatAnEdgeMirrors) {
+  Request request = request_for("heat2d", {5, 19, 1}, Boundary::reflect);
+  request.stencil = parse_stencil("u_next = 0.5*u + 0.25*u[x+1,y] + 0.25*k[x+1]; k(x)", 2);
+  expect_equal({.request = request, .cut = {5, 1, 1}, .steps = {2}});
+}
+
 TEST_F(RunsOnHost, SystemsOfFieldsStagesAndTimeLevels) {
   for (const int fused : {1, 2, 3}) {
     const Request gray_scott = request_for("corpus/gray_scott2d.toml", {149, 23, 1}, Boundary::periodic);

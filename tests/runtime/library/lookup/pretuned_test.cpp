@@ -142,8 +142,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
 
 /// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
 /// not move (bench/README.md).
-/// Now: the H200's of the f64 box on 512^3, which awaits a rim's copies since.
-constexpr int kMostStale = 1;
+/// Now: none.
+constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
