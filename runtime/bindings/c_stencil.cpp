@@ -29,6 +29,11 @@ std::vector<FieldRole> roles_of(const Stencil& stencil) {
   }
   for (const int field : step.layers) role(field).is_input = true;
   for (const Profile& profile : stencil.profiles) role(profile.field).is_input = true;
+  for (std::size_t levels = 0; levels < stencil.rotations.size(); ++levels) {
+    for (const Rotation& turn : stencil.rotations) {  // what is read once it is older is an input too
+      role(turn.from).is_input |= role(turn.to).is_input && !role(turn.from).is_output;
+    }
+  }
   return roles;
 }
 

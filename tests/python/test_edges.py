@@ -158,6 +158,27 @@ def test_arrays_along_an_axis_may_be_read_farther_than_fields_where_it_is_cut(bo
     numpy.testing.assert_array_equal(Group(2).run(body)[0], wanted)
 
 
+def test_a_level_that_is_read_once_it_is_older_is_an_input():
+    skipping = st.stencil("""
+rank = 1
+fields = ["p", "p1", "p2", "p_next"]
+[update]
+p_next = "0.5*p[x+1] - 0.25*p2[x-1]"
+[rotate]
+p_next = "p"
+p = "p1"
+p1 = "p2"
+""")
+    assert skipping.inputs == ("p", "p1", "p2")
+    forward = Run(skipping, "periodic", 2, OnHost())
+    p, p1, p2 = forward.forward([UP, DOWN, 0 * UP], None)
+    first = 0.5 * numpy.roll(UP, -1)
+    numpy.testing.assert_array_equal(p, 0.5 * numpy.roll(first, -1) - 0.25 * numpy.roll(DOWN, 1))
+    numpy.testing.assert_array_equal((p1, p2), (first, UP))
+    back, _ = forward.backward([UP, DOWN, 0 * UP], [1 + 0 * UP, 0 * UP, 0 * UP], None)
+    numpy.testing.assert_array_equal(back, [[0.25] * 8, [-0.25] * 8, [-0.125] * 8])
+
+
 def test_coefficients_have_gradients_beside_a_probe():
     probed = st.stencil('rank = 1\nfields = ["u", "u_next", "probe"]\n[coefficients]\nk = 0.5\n[update]\n'
                         'u_next = "k*u[x-1]"\nprobe = "k*u"\n[rotate]\nu_next = "u"\n')

@@ -247,7 +247,8 @@ const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil,
 const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* stencil, int32_t coefficient);
 /** What a launch without numbers takes. */
 double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient);
-/** 1 where a step reads what the field held before it, else 0. Since 0.2, as all up to stencil_tune_lookup(). */
+/** 1 where a step, or one after it, reads what the field held before it, else 0. Since 0.2, as all up to
+ * stencil_tune_lookup(). */
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where a step writes the field, else 0. */
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);

@@ -52,6 +52,15 @@ TEST_F(CStencilTest, FieldsHaveRoles) {
   EXPECT_EQ(stencil_tune_stencil_field_next(stencil_, 4), -1);
 }
 
+TEST_F(CStencilTest, ALevelThatIsReadOnceItIsOlderIsAnInput) {
+  const char* skipping =
+      "rank = 1\nfields = [\"p\", \"p1\", \"p2\", \"p_next\"]\n[update]\np_next = \"p[x-1] - p2\"\n"
+      "[rotate]\np_next = \"p\"\np = \"p1\"\np1 = \"p2\"\n";
+  ASSERT_EQ(stencil_tune_stencil_define(skipping, "skipping", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_field_is_input(stencil_, 1), 1);
+  EXPECT_EQ(stencil_tune_stencil_field_is_input(stencil_, 3), 0);
+}
+
 TEST_F(CStencilTest, AFieldBetweenStagesIsNoInput) {
   const char* two =
       "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1] + a[x+1]\"\n[[stage]]\na = \"b[x+1]\"\n";
