@@ -283,6 +283,13 @@ std::string stage_constants(const Candidate& candidate) {
 
 bool zeros_are_right(Boundary boundary) { return boundary == Boundary::hold || boundary == Boundary::zero; }
 
+/// Whether threads write cells beyond an edge to planes that TMA brings, which fills them with zeros.
+bool fills_edges(const KernelAxes& axes) {
+  const bool has_any =
+      axes.reach[0].low < 0 || axes.reach[0].high > 0 || axes.reach[1].low < 0 || axes.reach[1].high > 0;
+  return has_any && (!zeros_are_right(axes.boundaries[0]) || !zeros_are_right(axes.boundaries[1]));
+}
+
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
   std::string text = tile_constants(candidate);
@@ -295,7 +302,7 @@ std::string constants(const Candidate& candidate) {
     text += fmt::format(
         "  // Threads write cells beyond an edge to planes that TMA brings: zeros are not right there.\n"
         "  static constexpr bool kFillsEdges = {};\n",
-        !zeros_are_right(shape.axes.boundaries[0]) || !zeros_are_right(shape.axes.boundaries[1]));
+        fills_edges(shape.axes));
   }
   return text + reads(candidate);
 }

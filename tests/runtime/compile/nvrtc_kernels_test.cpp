@@ -88,6 +88,14 @@ TEST(NvrtcKernels, PipelinesOfWarpsCompile) {
 
 /// Kernels of fused steps are as fast as their planes are in registers: a pointer into what a walk keeps would leave
 /// all of it in memory.
+TEST(NvrtcKernels, PlanesWithoutAHaloHaveNoCellsBeyondAnEdge) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const Problem upright = make_problem(parse_stencil("u_next = 0.5*u + 0.25*(u[z-1] + u[z+1])", 3), ElementType::f64,
+                                       {Boundary::clamp, Boundary::reflect, Boundary::hold}, {3, {256, 128, 64}});
+  expect_compiled(*compiler, upright, {"streaming.bx64.by1.cz4.ring.sums.cl4.stcs"});
+}
+
 TEST(NvrtcKernels, FusedStepsKeepTheirPlanesInRegisters) {
   const auto compiler = compiler_if_there();
   if (!compiler) GTEST_SKIP() << "no NVRTC here";
