@@ -87,7 +87,8 @@ __device__ void for_allocated(const Layout& layout, const Visit& visit) {
 template <class Visit>
 __device__ void for_guards(const Layout& layout, long long guard, const Visit& visit) {
   const long long cells = layout.pitch * layout.n[1] * layout.n[2];
-  for (long long i = thread_number(); i < 2 * guard; i += thread_count()) visit(i < guard ? i - guard : cells + i - guard);
+  for (long long i = thread_number(); i < 2 * guard; i += thread_count())
+    visit(i < guard ? i - guard : cells + i - guard);
 }
 
 extern "C" __global__ void fill(FillArguments arguments) {

@@ -182,8 +182,8 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
   const bool as_written = !stencil.written.stages.empty();
   const std::vector<Stage>& stages = as_written ? stencil.written.stages : stencil.stages;
   const NodeId root = stages[at(problem.stage)].updates[output].expression;
-  ReferenceExpression expression = marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root))
-                                                     : settled(needed(stencil.nodes, root)));
+  ReferenceExpression expression =
+      marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root)) : settled(needed(stencil.nodes, root)));
   reject_unknown_reads(problem, expression.nodes);
   return expression;
 }
