@@ -116,13 +116,26 @@ u_next = "v"
 v_next = "u"
 v = "old"
 )toml");
-  for (const int steps : {1, 2, 3}) {
-    const LaunchBuffers buffers = launch_buffers(crossed, steps);
-    const Places classes = layer_classes(crossed, buffers);
-    EXPECT_EQ(Places(classes.begin(), classes.begin() + 5), (Places{0, 1, 1, 0, 0}));
-    for (std::size_t place = 0; place < classes.size(); ++place) {
-      EXPECT_EQ(classes[static_cast<std::size_t>(buffers.next[place])], classes[place])
-          << "no buffer leaves those that carry the same layers: " << steps << " steps, place " << place;
+  EXPECT_EQ(layer_classes(crossed, launch_buffers(crossed, 1)), (Places{0, 1, 1, 0, 0}));
+  const Problem two_waves = defined(R"toml(
+fields = ["a_next", "b_next", "a", "b", "b_old", "a_old"]
+[update]
+a_next = "a[x-1] - a_old + b"
+b_next = "b[x+1] - b_old[x-1] + a"
+[rotate]
+a_next = "a"
+a = "a_old"
+b_next = "b"
+b = "b_old"
+)toml");
+  for (const Problem& problem : {crossed, two_waves}) {
+    for (const int steps : {1, 2, 3}) {
+      const LaunchBuffers buffers = launch_buffers(problem, steps);
+      const Places classes = layer_classes(problem, buffers);
+      for (std::size_t place = 0; place < classes.size(); ++place) {
+        EXPECT_EQ(classes[static_cast<std::size_t>(buffers.next[place])], classes[place])
+            << "no buffer leaves those that carry the same layers: " << steps << " steps, place " << place;
+      }
     }
   }
 }
