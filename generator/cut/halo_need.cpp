@@ -95,7 +95,7 @@ class Backwards {
   const Problem& problem_;
   std::array<int, kMaxRank> edges_{0, 0, 0};
   bool holds_ = false;
-  std::array<Reach, kMaxRank> profiles_{};  ///< of reads of arrays along one axis, which end with the part's array
+  std::array<Reach, kMaxRank> profiles_{};  ///< how far arrays along one axis are read; they end with the part's array
   HaloNeed need_;
 };
 

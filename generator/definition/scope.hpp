@@ -17,7 +17,7 @@ struct Symbol {
   Kind kind;
   int index;  ///< field or coefficient; the node of an expression
   bool used = false;
-  std::size_t offset = 0;  ///< of its first use in an expression, in the definition's text
+  std::size_t offset = 0;  ///< where an expression first uses it, in the definition's text
 };
 
 /// The names an expression may use.

@@ -15,7 +15,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kFarthest = 0x1p62;  // of positions, in cells
+constexpr double kFarthest = 0x1p62;  // the largest position, in cells
 
 class PointChecks {
  public:

@@ -104,7 +104,7 @@ Stencil read_stencil(Source source, const char* text, int rank, std::string_view
 /// What a run is given beside its fields.
 struct Run {
   std::span<const double> coefficients;
-  Place place;  ///< of its first step
+  Place place;  ///< where its first step is
   PointList points;
   const double* series;  ///< [step of the run][source]
   double* records;       ///< [record][receiver]

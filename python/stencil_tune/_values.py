@@ -14,7 +14,7 @@ from ._errors import ArgumentError
 INT32 = 2**31 - 1  #: the most that an int32_t holds
 INT64 = 2**63 - 1
 _ADDRESS = 2**64 - 1
-_MOST_SHOWN = 60  # of a value in a message
+_MOST_SHOWN = 60  # characters of a value that a message shows
 _SHOWN = (type(None), str, bytes, bool, int, float, complex, list, tuple, dict, set)
 
 
@@ -103,7 +103,7 @@ def several(given: Any, what: str, wanted: str = "several values are needed") ->
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, bytearray, Mapping, Set)):
         try:
             return tuple(given)
-        except TypeError:  # of an array without axes
+        except TypeError:  # an array without axes raises it
             pass
     refuse(given, what, wanted)
 

@@ -44,7 +44,7 @@ struct stencil_tune_kernel {
   stencil_tune::Kernel kernel;
   std::string evidence;  ///< a sentence a stage
   std::vector<Stage> stages;
-  Stage run;  ///< of the kernel that most of a long run goes through
+  Stage run;  ///< the kernel that most of a long run goes through
   std::string architecture;
   int fields;
   int coefficients;

@@ -31,7 +31,7 @@ void prepare_stage(const StageKernel& stage, bool in_background) {
   if (stage.meanwhile) stage.meanwhile->loaded->prepare(0);
 }
 
-enum class FilledLayers { between, all };  // of intermediates alone, or of all outputs
+enum class FilledLayers { between, all };  // intermediates' alone, or all outputs'
 
 /// The layers that the stage does not write. Everything that it is given was checked.
 void fill_layers(const Kernel::State& state, std::uint64_t context, const StageKernel& stage, FilledLayers filled,

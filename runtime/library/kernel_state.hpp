@@ -28,7 +28,7 @@ struct StageKernel {
   Evidence evidence;
   std::vector<int> inputs;   ///< places of the buffers that a launch takes, in order (generator/stencil/buffers.hpp)
   std::vector<int> outputs;  ///< the same
-  std::vector<HeldOutput> held{};  ///< of outputs; none where the boundaries hold nothing
+  std::vector<HeldOutput> held{};  ///< outputs with held layers; none where the boundaries hold nothing
   std::size_t alignment = 1;       ///< bytes
   Box updated;
   std::shared_ptr<const PackedLaunch> whole;  ///< for all updated cells

@@ -79,7 +79,7 @@ struct Library::Impl {
   void reload();
 
  private:
-  /// Of a request's device. Throws Error(invalid_argument) for a number that is none.
+  /// The ordinal of a request's device. Throws Error(invalid_argument) for a number that is none.
   int ordinal_of(int device);
   /// Adds what was not tuned for just this to the misses.
   std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, Misses& misses);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array kBoundaries{Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                  Boundary::reflect};
 
-/// Of a plane.
+/// Cuts of a plane.
 constexpr std::array kOneToEightRanks{Cut{1, 1, 1}, Cut{2, 1, 1}, Cut{1, 3, 1}, Cut{2, 2, 1},
                                       Cut{5, 1, 1}, Cut{2, 3, 1}, Cut{1, 7, 1}, Cut{2, 4, 1}};
 

@@ -12,7 +12,7 @@ from collections import Counter
 
 from sandbox import FROZEN_DATABASE, PREDICTION, SOURCES, Sandbox, arguments, conclude, in_shares
 
-PATIENCE_S = 120  # of a refusal that takes a second on an idle machine
+PATIENCE_S = 120  # seconds; a refusal takes one on an idle machine
 ROOM = 4 << 30  # bytes of addresses
 OWN = SOURCES / 'kernels' / 'reduction.cu'
 

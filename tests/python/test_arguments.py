@@ -210,7 +210,7 @@ def outcome(name, call, argument, value):
     except st.Error as error:
         if error.code != ENVIRONMENT.get(argument):
             return [f"{name}({argument}={value!r}): {error.code}: {error}"]
-    except BaseException as error:  # of any kind: none may get through
+    except BaseException as error:  # no other kind may get through
         return [f"{name}({argument}={value!r}): {type(error).__name__}: {error}"]
     return []
 

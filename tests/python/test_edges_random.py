@@ -24,7 +24,7 @@ from stencil_tune import _native, distributed
 from stencil_tune._gradients.padding import ArrayOperations
 from stencil_tune._gradients.run import Run
 
-STEP = 1e-5  # of differences
+STEP = 1e-5  # half the distance of a central difference
 CLOSE = 1e-11  # fields are of the order of 1, and a run has few steps
 OF_KERNELS = {"zero_then_neumann", "intermediate_layers", "crossed_outputs", "older_level_layers"}
 OF_CUTS = {*OF_KERNELS, "distances_across_a_cut"}

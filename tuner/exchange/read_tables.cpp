@@ -17,7 +17,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kLongest = std::size_t{128} << 20;  // of a file's text; the hub's largest has 60 MB
+constexpr std::size_t kLongest = std::size_t{128} << 20;  // bytes of a file's text; the hub's largest has 60 MB
 
 struct Close {
   void operator()(gzFile file) const noexcept { gzclose(file); }

@@ -11,8 +11,8 @@ namespace stencil_tune {
 /// A time, of which less is better, or a rate, of which more is.
 struct TableObjective {
   std::string name = "time";
-  double unit_ms = 1;  ///< of a time: one of its unit. 0: it is a rate
-  std::string rate{};  ///< of a rate: its unit, "GFLOP/s"
+  double unit_ms = 1;  ///< one unit of a time; 0: it is a rate
+  std::string rate{};  ///< a rate's unit, "GFLOP/s"
 
   /// What the value stands for: a time in ms, or that which a rate leaves to one of what it counts.
   Timing timing(double value, int samples) const {
@@ -26,7 +26,7 @@ struct TableObjective {
 TableObjective table_objective(const std::string& file, const std::string& name, const std::string& unit,
                                std::optional<bool> higher_is_better);
 
-/// Of a file's JSON, by Kernel Tuner's name.
+/// The objective in a file's JSON, by Kernel Tuner's name.
 std::optional<bool> higher_is_better(const nlohmann::json& file);
 
 /// The name that stands at `key`: of several objectives the first, "time" where there is none.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kSmallRoom = 2 * kMostAwkwardCells;  // cells: awkward grids with padded rows too
 constexpr double kShareOfFreeMemory = 0.9;
-constexpr int kMoreLaunches = 8;  // of a kernel that was wrong: does it race?
+constexpr int kMoreLaunches = 8;  // a kernel that was wrong makes so many more: does it race?
 
 CompiledKernel compile_checks(const std::string& architecture, const Problem& problem, const CheckCase& how) {
   return open_check_compiler()->compile(verification_source(problem.type, how.slots()), architecture);

@@ -150,7 +150,7 @@ struct Stencil {
   std::vector<Node> nodes;                ///< all expressions
   std::vector<Stage> stages;              ///< run in order; built-ins have one
   std::vector<Rotation> rotations;        ///< of buffers, after a step
-  std::vector<Hold> holds;                ///< of intermediates, where the definition says so (StepStage::layers_of)
+  std::vector<Hold> holds;                ///< what the definition says of intermediates (StepStage::layers_of)
   std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
   std::array<std::optional<Boundary>, kMaxRank>
       boundary;  ///< what its definition says of an axis; part of a problem's boundaries, never of the key
@@ -201,7 +201,7 @@ class StencilBuilder {
   void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
   void rotate(int from_field, int to_field);         ///< after a step
   void hold(int field, int layers_of);               ///< whose held layers an intermediate has
-  void edge(const WrittenEdge& edge);                ///< of the written form
+  void edge(const WrittenEdge& edge);                ///< adds a word of the written form
   void rewrite(
       const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
 

@@ -3,7 +3,7 @@ struct Stage {
                  double* out);
   int outputs;
   int fields[kMostOutputs];  // that it writes
-  int layers[kMostOutputs];  // of each, the field whose values it has in the layers that the stage never writes
+  int layers[kMostOutputs];  // the field whose values each has in the layers that the stage never writes
   long long held[3][2];      // layers that it never writes
 };
 

@@ -15,7 +15,7 @@ std::vector<int> buffer_rotation(const Stencil& stencil);
 
 /// A buffer that a launch stores to, and whose held layers it must carry by then.
 struct HeldOutput {
-  int place = 0;          ///< of the buffer (generator/stencil/buffers.hpp): a field or a spare buffer
+  int place = 0;          ///< the buffer's (generator/stencil/buffers.hpp): a field or a spare buffer
   int layers_of = 0;      ///< the field whose buffer has them
   std::size_t stage = 0;  ///< that writes what is stored: these are the layers that it keeps
   bool between = false;   ///< an intermediate, which has them in single steps too

@@ -159,7 +159,7 @@ double Case::profile_entry(const Cells& entries, std::int64_t index) const {
 }
 
 double Case::factor(const std::vector<Cells>& cells, const Term& term, const Index& cell) const {
-  constexpr std::array<std::int64_t, 3> kOrigin{3, 11, 5};  // of the reference's coordinates
+  constexpr std::array<std::int64_t, 3> kOrigin{3, 11, 5};  // where the reference's coordinates begin
   const auto axis = static_cast<std::size_t>(term.axis);
   const std::int64_t along = cell[axis] + term.second[axis];
   switch (term.factor) {

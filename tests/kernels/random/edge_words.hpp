@@ -23,7 +23,7 @@ using Cells = std::vector<double>;
 struct Said {
   Word word = Word::hold;
   double slope = 0;
-  std::string text{};  ///< of the slope
+  std::string text{};  ///< the slope as text
 };
 
 /// weight * field[offset] * what else there is at `second`.
@@ -34,7 +34,7 @@ struct Term {
   int field = 0;
   Index offset{};
   Factor factor = Factor::none;
-  int axis = 0;  ///< of the factor, where it is along one
+  int axis = 0;  ///< the factor's, where it is along one
   Index second{};
 };
 
@@ -51,7 +51,7 @@ struct Case {
   Index n{1, 1, 1};
   std::array<bool, 3> spoken{};                  ///< by the definition; else the problem gives the word
   std::array<Word, 3> everywhere{};              ///< the word of an axis where nothing more is said
-  std::array<std::array<Said, 2>, 3> sides;      ///< of all fields
+  std::array<std::array<Said, 2>, 3> sides;      ///< what is said of all fields
   std::map<std::array<int, 3>, Said> of_fields;  ///< by field, axis, side
   std::vector<std::vector<Update>> stages;
   bool reads_profile = false;

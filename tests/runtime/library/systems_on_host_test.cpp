@@ -174,7 +174,7 @@ TEST_F(SystemsOnHost, ASingleLaunchLeavesTheLayersOfItsOutputsAloneAndFillsThose
     const auto& names = problem.stencil.fields;
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
-  const auto row = static_cast<std::size_t>(problem.pitch), last = row - 1;  // of the second row of cells
+  const auto row = static_cast<std::size_t>(problem.pitch), last = row - 1;  // where the second row begins
   EXPECT_EQ(now[field_of("u1")][row + last], before[field_of("u")][row + last]) << "u1 reads v[x+1]";
   EXPECT_EQ(now[field_of("v1")][1], before[field_of("v")][1]) << "v1 reads u[y-1]";
   EXPECT_EQ(now[field_of("u_next")][row + last], before[field_of("u_next")][row + last]);

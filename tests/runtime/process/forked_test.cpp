@@ -23,7 +23,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr unsigned kPatienceS = 60;  // of a child, which then is killed
+constexpr unsigned kPatienceS = 60;  // a child is killed then
 constexpr int kWentOn = 10, kWasTold = 11, kWrong = 12;
 
 class ForkedTest : public testing::Test {

@@ -20,7 +20,7 @@ namespace {
 struct Scheme {
   std::string name;
   int rank;
-  std::string text;          ///< of the definition, from [let] on
+  std::string text;          ///< the definition from [let] on
   std::string right, wrong;  ///< a small change
 };
 

@@ -45,7 +45,7 @@ TEST(ReferenceExpression, TakesTheBranchThatAConstantDecides) {
   EXPECT_EQ(operations("select(2 < 1, v[x+3], u) + (0 || 0)").front(), Operation::read);
 }
 
-/// Of products and quotients, in their order: are they computed as they stand?
+/// Whether products and quotients, in their order, are computed as they stand.
 std::vector<bool> whole(const std::string& expression) {
   std::vector<bool> all;
   const ReferenceExpression reference = reference_expression(problem_of(expression), 0);

@@ -32,7 +32,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostGpus = 65536;
-constexpr std::size_t kLongestScalingRecord = std::size_t{32} << 20;  // of bench/scaling
+constexpr std::size_t kLongestScalingRecord = std::size_t{32} << 20;  // bytes of what bench/scaling writes
 
 template <class Number>
 Number parse_number(const char* option, std::string_view text, Number least, Number most) {

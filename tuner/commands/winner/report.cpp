@@ -26,7 +26,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kLongestBenchRecord = std::size_t{32} << 20;  // of `bench --json`
+constexpr std::size_t kLongestBenchRecord = std::size_t{32} << 20;  // bytes of what `bench --json` writes
 
 /// To standard output where no path is named, and then nothing more is to be said.
 bool write_page(const std::string& path, const std::string& page) {

@@ -148,7 +148,7 @@ STENCIL_TUNE_BOTH bool accepts(double expected, double allowed, double result) {
   return fabs(result - expected) <= allowed || result == expected;
 }
 
-/// Of two bounds of the same result the tighter one.
+/// The tighter one of two bounds of the same result.
 STENCIL_TUNE_BOTH Bounded closer(const Bounded& a, const Bounded& b, const Rounding& rounding) {
   return total_error(a, rounding) < total_error(b, rounding) ? a : b;
 }

@@ -33,7 +33,7 @@ struct ComputedCells {
 struct FieldContents {
   int layers = 0;  ///< the field whose memory it is
   ComputedCells computed{};
-  ComputedCells beneath{};  ///< of an intermediate: what the field held whose layers it has
+  ComputedCells beneath{};  ///< what the field held whose layers an intermediate has
 };
 
 /// Values before they are stored, and bounds of their errors, of as many cells as it has room for. Works on the

@@ -164,7 +164,7 @@ class StripEvaluator {
   const ReferenceExpression& expression_;
   std::span<const Contents> contents_;
   check::Rounding rounding_;
-  Place place_;  ///< of the step that is made
+  Place place_;  ///< where the step is that is made
   std::vector<double> coefficients_;
   std::vector<check::ErrorWeight> weights_;
   std::vector<Strip> results_;  ///< of each node

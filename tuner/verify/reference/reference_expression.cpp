@@ -81,7 +81,7 @@ class AnsweredBeyondEdges {
  public:
   explicit AnsweredBeyondEdges(const Problem& problem) : problem_(problem) {}
 
-  /// Of the written expression, the root last.
+  /// The written expression's nodes, the root last.
   std::vector<Node> nodes(NodeId root) && {
     const WrittenForm& written = problem_.stencil.written;
     place_.assign(written.nodes.size(), -1);
@@ -146,7 +146,7 @@ class AnsweredBeyondEdges {
 
   const Problem& problem_;
   std::vector<Node> nodes_;
-  std::vector<NodeId> place_;  ///< of each written node among these
+  std::vector<NodeId> place_;  ///< where each written node is among these
 };
 
 void reject_unknown_reads(const Problem& problem, const std::vector<Node>& nodes) {
