@@ -203,6 +203,10 @@ std::string describe(const Stencil& stencil) {
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) text += describe_stage(stencil, stage);
   text += boundary_text(stencil);
   if (const std::string rotations = rotations_text(stencil); !rotations.empty()) text += rotations + "\n";
+  for (const Hold& hold : stencil.holds) {
+    text += fmt::format("held layers of {} are those of {}\n", stencil.fields[at(hold.field)],
+                        stencil.fields[at(hold.layers_of)]);
+  }
   return text;
 }
 
@@ -211,10 +215,6 @@ std::string rotations_text(const Stencil& stencil) {
   for (const auto& [from, to] : stencil.rotations) {
     text += fmt::format("{} {} becomes {}", text.empty() ? "after a step:" : ",", stencil.fields[at(from)],
                         stencil.fields[at(to)]);
-  }
-  for (const Hold& hold : stencil.holds) {
-    text += fmt::format("held layers of {} are those of {}\n", stencil.fields[at(hold.field)],
-                        stencil.fields[at(hold.layers_of)]);
   }
   return text;
 }

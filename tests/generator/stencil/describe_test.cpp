@@ -26,6 +26,24 @@ TEST(Describe, ShowsWhatWasUnderstood) {
                                    "after a step: u_next becomes u\n");
 }
 
+TEST(Describe, SaysWhoseLayersAnIntermediateHasOnALineOfItsOwn) {
+  const std::string text = describe(parse_definition(R"toml(
+name = "estimate"
+rank = 1
+fields = ["u", "v", "u1", "u_next", "v_next"]
+[[stage]]
+u1 = "u + v[x-1]"
+[[stage]]
+u_next = "u1[x-1]"
+v_next = "v + u1"
+[hold]
+u1 = "v"
+)toml",
+                                                     "estimate.toml"));
+  EXPECT_TRUE(text.ends_with("\nafter a step: u_next becomes u, v_next becomes v\nheld layers of u1 are those of v\n"))
+      << text;
+}
+
 /// The lines of a description that name coefficients.
 std::string coefficients_of(const Stencil& stencil) {
   const std::string text = describe(stencil);
