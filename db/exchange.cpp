@@ -20,32 +20,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "stencil-tune winners";
-constexpr int kVersion = 3;
+constexpr int kVersion = 1;
 constexpr int kDeepest = 3;  // file, list, winner, trial
 
 Json to_json(const WinnerRecord& winner) {
   Json trial = Json::object();
   visit_trial(winner.trial, as_columns([&](std::string_view field, auto value) { trial[std::string(field)] = value; }));
-  return {{"naive_gstencils", winner.naive_gstencils}, {"trials_seen", winner.trials_seen}, {"trial", trial}};
+  return {{"naive_rate", winner.naive_rate}, {"trials_seen", winner.trials_seen}, {"trial", trial}};
 }
 
-WinnerRecord winner_from_json(const Json& json, int version, const std::string& where) {
+WinnerRecord winner_from_json(const Json& json, const std::string& where) {
   WinnerRecord winner;
   ObjectReader reader(json, where);
-  reader("naive_gstencils", winner.naive_gstencils);
+  reader("naive_rate", winner.naive_rate);
   reader("trials_seen", winner.trials_seen);
   ObjectReader trial(reader.take("trial"), where);
   reader.expect_no_more();
-  if (version == 1) {
-    visit_trial_of_version_1(winner.trial, trial);
-  } else if (version == 2) {
-    visit_trial_of_version_2(winner.trial, trial);
-  } else {
-    visit_trial(winner.trial, trial);
-  }
+  visit_trial(winner.trial, trial);
   trial.expect_no_more();
-  if (!std::isfinite(winner.naive_gstencils) || winner.naive_gstencils < 0) {
-    reject_import(where + ": 'naive_gstencils' must be finite and not negative");
+  if (!std::isfinite(winner.naive_rate) || winner.naive_rate < 0) {
+    reject_import(where + ": 'naive_rate' must be finite and not negative");
   }
   if (winner.trials_seen < 0) reject_import(where + ": 'trials_seen' must not be negative");
   if (winner.trial.outcome != Outcome::ok) reject_import(where + ": a winner's outcome must be ok");
@@ -68,10 +62,10 @@ std::string_view reason(const Json::exception& error) {
 }
 
 /// The error of one winner says which.
-WinnerRecord winner_from_json(const Json& json, int version, std::size_t index) {
+WinnerRecord winner_from_json(const Json& json, std::size_t index) {
   const std::string where = fmt::format("winner {}", index + 1);
   try {
-    return winner_from_json(json, version, where);
+    return winner_from_json(json, where);
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with("import: ")) throw;
     reject_import(fmt::format("{}: {}", where, error.what()));
@@ -119,7 +113,7 @@ std::vector<WinnerRecord> parse_winners(std::string_view text) {
   reader.expect_no_more();
   if (!list.is_array()) reject_import("'winners' must be a list");
   std::vector<WinnerRecord> winners;
-  for (std::size_t i = 0; i < list.size(); ++i) winners.push_back(winner_from_json(list[i], version, i));
+  for (std::size_t i = 0; i < list.size(); ++i) winners.push_back(winner_from_json(list[i], i));
   return winners;
 }
 

@@ -1,12 +1,11 @@
 // Winners as text, to be kept under version control and carried between machines.
 //
 //   {
-//     "format": "stencil-tune winners", "version": 3,
-//     "winners": [{"naive_gstencils": ..., "trials_seen": ..., "trial": {every column of a trial}}, ...]
+//     "format": "stencil-tune winners", "version": 1,
+//     "winners": [{"naive_rate": ..., "trials_seen": ..., "trial": {every column of a trial}}, ...]
 //   }
 //
-// Each trial carries the signature of the templates it was made with. Versions 1 and 2, whose trials lack the columns
-// since schemas 2 and 3, are read too: they get what TrialRecord says of older trials.
+// Each trial carries the signature of the template it was made with, and the hash of its machine code.
 #pragma once
 
 #include "db/database.hpp"

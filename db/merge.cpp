@@ -58,7 +58,7 @@ class Merger {
   void note(const WinnerRecord& winner) {
     WinnerRecord known = winner;
     known.trial.problem = normalised(known.trial.problem);
-    notes_.insert_or_assign(content_of(known.trial), WinnerNotes{winner.naive_gstencils, winner.trials_seen});
+    notes_.insert_or_assign(content_of(known.trial), WinnerNotes{winner.naive_rate, winner.trials_seen});
   }
 
   /// Chooses the winner of every problem that got a trial.
@@ -91,12 +91,12 @@ class Merger {
               const std::vector<WinnerRecord>& winners) {
     for (const Objective each : kObjectives) {
       const auto found = std::find_if(winners.begin(), winners.end(),
-                                      [&](const auto& winner) { return winner.trial.objective == name(each); });
+                                      [&](const auto& winner) { return winner.trial.objective == each; });
       const auto before = found == winners.end() ? std::nullopt : std::optional(*found);
-      const auto best = choose_winner(trials, name(each));
+      const auto best = choose_winner(trials, each);
       if (best ? before && before->trial.id == best->id : !before) continue;
       const auto notes = best ? notes_.find(content_of(*best)) : notes_.end();
-      replace_winner_row(database_, any.problem, any.platform.gpu, name(each), before, best,
+      replace_winner_row(database_, any.problem, any.platform.gpu, each, before, best,
                          notes == notes_.end() ? WinnerNotes{} : notes->second);
       if (best) ++result_.winners_changed;
     }

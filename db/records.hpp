@@ -56,11 +56,12 @@ struct ProblemKey {
 
 /// Where and with what it was tuned.
 struct PlatformKey {
-  std::string gpu;           ///< model name; for predictions the modelled GPU
-  std::string architecture;  ///< "sm_90"
-  std::string driver;        ///< its version; for predictions that of the model, "" before models had one
-  std::string nvrtc;
-  std::string template_signature;  ///< of the candidate's template (generator/kernel/signature.hpp)
+  std::string gpu;                   ///< model name; for predictions the modelled GPU
+  std::string architecture;          ///< "sm_90"
+  std::string driver;                ///< the GPU driver's version; "" for predictions
+  std::string nvrtc;                 ///< the compiler's version
+  std::string template_signature{};  ///< hash of the candidate's template text (generator/kernel/signature.hpp)
+  std::string model{};               ///< the performance model's version; "" for what was measured
 };
 
 /// Time of one launch and how well it is known.
@@ -75,12 +76,13 @@ struct TrialRecord {
   std::int64_t id = 0;  ///< set by the store
   ProblemKey problem;
   PlatformKey platform;
+  std::string
+      machine_code;  ///< hash of what its kernel compiled to (runtime/compile/machine_code.hpp); "" if nothing did
   std::string code;  ///< the candidate
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why it failed; empty when ok
   Timing timing;
-  double gstencils = 0;    ///< GStencil/s, or what the problem's unit says, in bursts; with a plan, of all of it: steps
-                           ///< that are left over count too
+  double rate = 0;         ///< in the problem's unit, in bursts; with a plan, of all of it: steps left over count too
   double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
   double share = 0;        ///< of the copy ceiling, 0..1
   int registers = 0;
@@ -92,19 +94,18 @@ struct TrialRecord {
   std::string session;            ///< groups the trials of one run
   std::string created_at;         ///< ISO 8601, UTC
 
-  // Since schema 2. What stands here is what is known of older trials.
   /// Of the cells where exact results differ by more than rounding, the least share in which the check told one step
   /// too few, zeros, and a shift by one cell apart, 0..1; -1: not known.
   double sharpness = -1;
-  std::string sharpness_note;       ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
-  std::string plan;                 ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
-  std::string objective = "burst";  ///< what its race ranked by: "time", "burst" or "energy"; see merit()
-  double sustained_gstencils = 0;   ///< as gstencils, under continuous load; 0: not raced so, the other is a burst's
-  double watts = 0;                 ///< the GPU's under that load; 0 unknown
-  double nanojoules = 0;            ///< energy of one update under that load; 0 unknown
-  int sm_clock_mhz = 0;             ///< the lowest during the race; 0 unknown
-  int memory_clock_mhz = 0;         ///< 0 unknown
-  std::string throttle;             ///< why clocks were lowered; empty: not at all, or unknown
+  std::string sharpness_note;  ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
+  std::string plan;            ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
+  Objective objective = Objective::burst;  ///< what its race ranked by; see merit()
+  double sustained_rate = 0;               ///< the rate under continuous load; 0: not raced so
+  double watts = 0;                        ///< the GPU's under that load; 0 unknown
+  double nanojoules = 0;                   ///< energy of one update under that load; 0 unknown
+  int sm_clock_mhz = 0;                    ///< the lowest during the race; 0 unknown
+  int memory_clock_mhz = 0;                ///< 0 unknown
+  std::string throttle;                    ///< why clocks were lowered; empty: not at all, or unknown
 };
 
 /// A check that tells fewer cells apart is none: its candidate cannot win.
@@ -113,8 +114,8 @@ inline constexpr double kSharp = 0.95;
 /// The best ok trial of a problem on a GPU model, with its evidence.
 struct WinnerRecord {
   TrialRecord trial;
-  double naive_gstencils = 0;  ///< of the same session; 0 unknown
-  int trials_seen = 0;         ///< how many trials it was best of
+  double naive_rate = 0;  ///< of the same session; 0 unknown
+  int trials_seen = 0;    ///< how many trials it was best of
 };
 
 }  // namespace stencil_tune

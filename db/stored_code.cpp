@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace stencil_tune {
 namespace {
 
@@ -21,11 +23,11 @@ std::optional<Tuning> read_code(const std::string& code) {
   }
 }
 
-/// Of a stencil that is known by name.
+/// The problem, where its stencil is known by name.
 std::optional<Problem> known_problem(const ProblemKey& key) {
   std::optional<Stencil> stencil = known_stencil(key.stencil_name, key.stencil_key);
   if (!stencil) return std::nullopt;
-  return make_problem(*std::move(stencil), key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+  return problem_of(key, *std::move(stencil));
 }
 
 /// The first thing that `judge` finds wrong with the candidate, parsing included.
@@ -41,6 +43,10 @@ std::optional<std::string> objection(const TrialRecord& trial, Judge&& judge) {
 }
 
 }  // namespace
+
+Problem problem_of(const ProblemKey& key, Stencil stencil) {
+  return make_problem(std::move(stencil), key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+}
 
 std::optional<std::string> objection_to(const TrialRecord& trial, const Problem& problem) {
   return objection(trial, [&](const Tuning& tuning) {

@@ -15,13 +15,13 @@
 
 namespace stencil_tune {
 
-StoredTrial TrialStore::insert(TrialRecord trial, double naive_gstencils) {
+StoredTrial TrialStore::insert(TrialRecord trial, double naive_rate) {
   validate(trial);
   trial.problem = normalised(trial.problem);
   if (trial.created_at.empty()) trial.created_at = utc_now();
   Transaction transaction(database_.handle(), "store a trial");
   trial.id = insert_trial_row(database_, trial);
-  const bool is_winner = update_winner_rows(database_, trial, naive_gstencils);
+  const bool is_winner = update_winner_rows(database_, trial, naive_rate);
   transaction.commit();
   return {trial.id, is_winner};
 }
@@ -48,7 +48,7 @@ std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::strin
                                            const std::function<bool(const TrialRecord&)>& counts) const {
   auto trials = find({.problem = problem, .gpu = std::string(gpu), .predicted = model.has_value()});
   std::erase_if(trials, [&](const TrialRecord& trial) {
-    if (model && trial.platform.driver != *model) return true;
+    if (model && trial.platform.model != *model) return true;
     return !is_readable(trial) || is_stale(trial) || (counts && !counts(trial));
   });
   std::map<std::string, TrialRecord> by_code;

@@ -11,8 +11,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::string_view kBurst = "burst";
-
 /// Lower is better.
 int evidence_class(const TrialRecord& trial) { return (trial.predicted ? 2 : 0) + (is_stale(trial) ? 1 : 0); }
 
@@ -21,14 +19,14 @@ bool is_later(const TrialRecord& a, const TrialRecord& b) {
 }
 
 /// Whether `a` speaks for a code rather than `b`.
-bool speaks_before(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
+bool speaks_before(const TrialRecord& a, const TrialRecord& b, Objective objective) {
   if (a.raced != b.raced) return a.raced;
-  if (!a.raced) return a.gstencils > b.gstencils;
+  if (!a.raced) return a.rate > b.rate;
   const bool known = merit(a, objective) > 0;
   return known != (merit(b, objective) > 0) ? known : is_later(a, b);
 }
 
-bool wins_over(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
+bool wins_over(const TrialRecord& a, const TrialRecord& b, Objective objective) {
   if (is_better(a, b, objective) || is_better(b, a, objective)) return is_better(a, b, objective);
   return is_later(b, a);
 }
@@ -55,7 +53,7 @@ std::vector<const TrialRecord*> best_evidence(std::span<const TrialRecord> trial
   return best;
 }
 
-std::vector<TrialRecord> rank(const std::vector<const TrialRecord*>& trials, std::string_view objective) {
+std::vector<TrialRecord> rank(const std::vector<const TrialRecord*>& trials, Objective objective) {
   std::map<std::string_view, const TrialRecord*> speakers;
   for (const TrialRecord* trial : trials) {
     const TrialRecord*& speaker = speakers[trial->code];
@@ -75,7 +73,7 @@ bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sh
 bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
 
 bool are_comparable(const TrialRecord& a, const TrialRecord& b) {
-  if (a.predicted && b.predicted) return a.platform.driver == b.platform.driver;
+  if (a.predicted && b.predicted) return a.platform.model == b.platform.model;
   return a.problem.kind != SubjectKind::kernel || a.platform.template_signature == b.platform.template_signature;
 }
 
@@ -83,33 +81,33 @@ bool outdoes_predictions(const TrialRecord& trial) {
   return trial.outcome == Outcome::ok && !trial.predicted && may_win(trial) && is_readable(trial);
 }
 
-double merit(const TrialRecord& trial, std::string_view objective) {
-  if (objective == "time") return trial.sustained_gstencils;
-  if (objective == "energy") return trial.nanojoules > 0 ? 1 / trial.nanojoules : 0;
-  return trial.gstencils;
+double merit(const TrialRecord& trial, Objective objective) {
+  if (objective == Objective::time) return trial.sustained_rate;
+  if (objective == Objective::energy) return trial.nanojoules > 0 ? 1 / trial.nanojoules : 0;
+  return trial.rate;
 }
 
 int objective_distance(const TrialRecord& trial, Objective asked) {
-  if (trial.objective == name(asked)) return 0;
-  if (asked == Objective::time && (trial.problem.steps == 1 || trial.predicted) && trial.objective == kBurst) return 0;
-  const auto* const place = std::find_if(kObjectives.begin(), kObjectives.end(),
-                                         [&](Objective each) { return trial.objective == name(each); });
+  if (trial.objective == asked) return 0;
+  if (asked == Objective::time && (trial.problem.steps == 1 || trial.predicted) && trial.objective == Objective::burst)
+    return 0;
+  const auto* const place = std::find(kObjectives.begin(), kObjectives.end(), trial.objective);
   return 1 + static_cast<int>(place - kObjectives.begin());
 }
 
-bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
+bool is_better(const TrialRecord& a, const TrialRecord& b, Objective objective) {
   const auto rank = [&](const TrialRecord& trial) {
-    const double sustained = objective == kBurst ? 0 : trial.sustained_gstencils;
-    return std::tuple(merit(trial, objective), sustained, trial.gstencils);
+    const double sustained = objective == Objective::burst ? 0 : trial.sustained_rate;
+    return std::tuple(merit(trial, objective), sustained, trial.rate);
   };
   return rank(a) > rank(b);
 }
 
 std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
-  return rank(best_evidence(trials, is_sharp), kBurst);
+  return rank(best_evidence(trials, is_sharp), Objective::burst);
 }
 
-std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view objective) {
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, Objective objective) {
   const bool measured = std::any_of(trials.begin(), trials.end(), outdoes_predictions);
   const auto contends = [&](const TrialRecord& trial) {
     return trial.objective == objective && may_win(trial) && !(measured && trial.predicted);

@@ -28,7 +28,7 @@ bool outdoes_predictions(const TrialRecord& trial);
 
 /// What the objective makes of a trial, the more the better: of "burst" its rate in bursts, of "time" its rate under
 /// continuous load, of "energy" updates a nanojoule. 0: not known.
-double merit(const TrialRecord& trial, std::string_view objective);
+double merit(const TrialRecord& trial, Objective objective);
 
 /// How far the objective that the trial raced by is from the one asked for: 0 the same; of the others, time stands
 /// before burst and burst before energy. Sweeps and predictions race in bursts, which are what time asks of them.
@@ -36,7 +36,7 @@ int objective_distance(const TrialRecord& trial, Objective asked);
 
 /// Whether `a` is better than `b` by the objective; where neither has its figure, by the rate under load, then in
 /// bursts.
-bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view objective);
+bool is_better(const TrialRecord& a, const TrialRecord& b, Objective objective);
 
 /// The best by the objective: the trial that speaks for each code, then the best of those. All trials are of one
 /// problem on one GPU model.
@@ -50,7 +50,7 @@ bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view obje
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
 ///   * among codes the better one by the objective wins, and of equals the trial stored first.
 /// Nothing when none is left.
-std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view objective);
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, Objective objective);
 
 /// Every code that has an ok and sharp trial of the best class, the fastest in bursts first, those that were never
 /// raced by their best trial: what a next session starts from.

@@ -10,7 +10,7 @@ namespace stencil_tune {
 
 std::optional<WinnerRecord> WinnerStore::find(const ProblemKey& problem, std::string_view gpu,
                                               Objective objective) const {
-  return find_winner_row(database_, problem, gpu, name(objective), TrialsSeen::counted);
+  return find_winner_row(database_, problem, gpu, objective, TrialsSeen::counted);
 }
 
 std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
@@ -47,13 +47,13 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
 }
 
 std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu, Objective objective,
-                                                double naive_gstencils, const std::set<std::string>& excluded) {
+                                                double naive_rate, const std::set<std::string>& excluded) {
   Transaction transaction(database_.handle(), "settle the winners");
   for (const Objective each : kObjectives) {
-    const WinnerNotes notes{each == objective ? naive_gstencils : 0, 0};
-    choose_winner_row(database_, problem, gpu, name(each), notes, excluded);
+    const WinnerNotes notes{each == objective ? naive_rate : 0, 0};
+    choose_winner_row(database_, problem, gpu, each, notes, excluded);
   }
-  auto winner = find_winner_row(database_, problem, gpu, name(objective), TrialsSeen::counted);
+  auto winner = find_winner_row(database_, problem, gpu, objective, TrialsSeen::counted);
   transaction.commit();
   return winner;
 }

@@ -46,10 +46,10 @@ class WinnerStore {
   std::vector<WinnerRecord> list(const WinnerQuery& query = {}) const;
 
   /// Chooses the winners anew from all trials of the problem, in one transaction: to be called after a race. Gives the
-  /// one by the race's objective. naive_gstencils: of this session; 0 keeps what is known. `excluded`: codes that
+  /// one by the race's objective. naive_rate: of this session; 0 keeps what is known. `excluded`: codes that
   /// cannot win. Nothing when no other trial is ok.
   std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu, Objective objective,
-                                     double naive_gstencils = 0, const std::set<std::string>& excluded = {});
+                                     double naive_rate = 0, const std::set<std::string>& excluded = {});
 
   /// Takes out the winner whose trial has this id, with every winner and trial of its problem on its GPU model: what is
   /// tuned next begins anew, where a winner without its trials would only be chosen again. Nothing where there is no

@@ -49,8 +49,8 @@ RecordedTrials recorded_in(std::span<const TrialRecord> trials) {
     recorded.origin = fmt::format("Driver {}, NVRTC {}, until {}", trial.platform.driver, trial.platform.nvrtc,
                                   trial.created_at.substr(0, 10));
     RecordedTrial& known = best[problem][trial.code];
-    if (trial.gstencils <= known.gstencils) continue;
-    known = {trial.code, trial.gstencils, trial.registers, trial.spill_bytes};
+    if (trial.rate <= known.gstencils) continue;
+    known = {trial.code, trial.rate, trial.registers, trial.spill_bytes};
   }
   for (const auto& [problem, by_code] : best) {
     RecordedProblem& added = recorded.problems.emplace_back(RecordedProblem{problem, {}});

@@ -1,11 +1,10 @@
 // What code does each winner that ships compile to? A line each; two commits are compared by diff. See ../README.md.
-#include "code_hash.hpp"
 #include "db/exchange.hpp"
 #include "db/stored_code.hpp"
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/signature.hpp"
 #include "problem_name.hpp"
 #include "runtime/compile/compiler.hpp"
+#include "runtime/compile/machine_code.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
@@ -21,7 +20,6 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,8 +62,7 @@ Stencil stencil_of(const ProblemKey& key, const Definitions& definitions) {
 }
 
 Problem problem_of(const ProblemKey& key, const Definitions& definitions) {
-  return make_problem(stencil_of(key, definitions), key.type, key.boundaries, key.extents, key.pitch, key.steps,
-                      key.stage);
+  return stencil_tune::problem_of(key, stencil_of(key, definitions));
 }
 
 KernelSource source_of(const TrialRecord& trial, const Problem& problem) {
@@ -94,7 +91,7 @@ struct Settings {
   bool with_main = false;  // in exported files
   bool resources = false;
   int threads = 2;
-  bench::Tables tables = bench::Tables::counted;
+  Tables tables = Tables::counted;
 };
 
 void run(Job& job, const Definitions& definitions, Compiler& compiler, const Settings& settings) {
@@ -115,7 +112,7 @@ void run(Job& job, const Definitions& definitions, Compiler& compiler, const Set
     }
     const CompiledKernel compiled = compiler.compile(source, job.trial->platform.architecture);
     job.result = settings.resources ? fmt::format("{} {}", compiled.resources.registers, compiled.resources.spill_bytes)
-                                    : fmt::format("{:016x}", bench::code_hash(compiled.cubin, settings.tables));
+                                    : machine_code(compiled.cubin, settings.tables);
   } catch (const std::exception& error) {
     const std::string text = error.what();
     job.result = "failed: " + text.substr(0, text.find('\n'));
@@ -135,42 +132,18 @@ void run_all(std::vector<Job>& jobs, const Definitions& definitions, const Setti
   }
 }
 
-/// Gives today's signature to winners that compile to what they compiled to when they were tuned: `known` has the lines
-/// of those that were fresh then. Writes them all to `file`.
-void resign(std::vector<WinnerRecord>& winners, const std::vector<Job>& jobs, const std::string& known,
-            const std::string& file) {
-  if (file.empty()) throw Error(ErrorCode::invalid_argument, "--resign writes: name the file with --winners");
-  std::ifstream lines(known);
-  std::set<std::string> same;
-  for (std::string line; std::getline(lines, line);) same.insert(line);
-  if (same.empty()) throw Error(ErrorCode::file_io, "nothing to read in " + known);
-  int stale = 0;
-  for (std::size_t i = 0; i < winners.size(); ++i) {
-    TrialRecord& trial = winners[i].trial;
-    if (!jobs[i].failed && same.contains(line_of(trial, jobs[i].result))) {
-      trial.platform.template_signature = template_signature(parse_code(trial.code));
-    }
-    if (!is_stale(trial)) continue;
-    ++stale;
-    fmt::print(stderr, "stays stale: {} {}\n", trial.code, problem_name(trial.problem));
-  }
-  std::ofstream(file, std::ios::binary) << format_winners(winners);
-  fmt::print(stderr, "{} of {} winners are stale\n", stale, winners.size());
-}
-
 int print_codes(const po::variables_map& given) {
   std::vector<std::string> files;
   if (given.count("definition") > 0) files = given["definition"].as<std::vector<std::string>>();
   const Definitions definitions = load_definitions(files);
   auto winners = read_winners(given["winners"].as<std::string>());
   if (given.count("fresh") > 0) std::erase_if(winners, [](const WinnerRecord& each) { return is_stale(each.trial); });
-  const Settings settings{
-      .folder = given["sources"].as<std::string>(),
-      .exports = given["exports"].as<std::string>(),
-      .with_main = given.count("with-main") > 0,
-      .resources = given.count("resources") > 0,
-      .threads = given["threads"].as<int>(),
-      .tables = given.count("without-tables") > 0 ? bench::Tables::left_out : bench::Tables::counted};
+  const Settings settings{.folder = given["sources"].as<std::string>(),
+                          .exports = given["exports"].as<std::string>(),
+                          .with_main = given.count("with-main") > 0,
+                          .resources = given.count("resources") > 0,
+                          .threads = given["threads"].as<int>(),
+                          .tables = given.count("without-tables") > 0 ? Tables::left_out : Tables::counted};
   for (const std::string& folder : {settings.folder, settings.exports}) {
     if (!folder.empty()) std::filesystem::create_directories(folder);
   }
@@ -181,9 +154,6 @@ int print_codes(const po::variables_map& given) {
   for (const Job& job : jobs) {
     fmt::print("{}\n", line_of(*job.trial, job.result));
     failed = failed || job.failed;
-  }
-  if (given.count("resign") > 0) {
-    resign(winners, jobs, given["resign"].as<std::string>(), given["winners"].as<std::string>());
   }
   return failed ? 1 : 0;
 }
@@ -199,10 +169,7 @@ int main(int argc, char** argv) try {
       "with-main", "exported files check and time themselves; nothing is compiled")(
       "resources", "registers and spilled bytes (stored and loaded) in place of the hash")(
       "threads", po::value<int>()->default_value(2), "that compile at a time")("fresh", "leave stale winners out")(
-      "without-tables", "leave tables in memory out of the hash")(
-      "resign", po::value<std::string>(),
-      "lines of this program with --fresh, of the commit before a change: winners whose line is the same get today's "
-      "signature, in the file of --winners");
+      "without-tables", "leave tables in memory out of the hash");
   po::options_description all;
   all.add(options).add_options()("definition", po::value<std::vector<std::string>>());
   po::positional_options_description words;

@@ -12,11 +12,10 @@ namespace stencil_tune {
 inline constexpr std::uint32_t kApplicationId = 0x5354EC11;
 
 /// PRAGMA user_version of databases this program writes; bytes 60..63 of the header.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 1;
 
-/// Brings the database from its user_version to kSchemaVersion, all migrations in one transaction. Rows keep their
-/// content and get checksums over the new columns too. A new, empty file starts at version 0. Harmless when another
-/// process has just done it.
+/// Brings the database from its user_version to kSchemaVersion, all migrations in one transaction. A new, empty
+/// file starts at version 0. Harmless when another process has just done it.
 void migrate(sqlite3* connection);
 
 /// Every table and index, name and definition: equal for equal schemas.

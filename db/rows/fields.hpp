@@ -10,9 +10,9 @@
 
 namespace stencil_tune {
 
-/// Columns of schema 1 that tell problems apart: the name is for people. `Problem` is ProblemKey, const or not.
+/// The columns that tell problems apart; the name is for people. `Problem` is ProblemKey, const or not.
 template <typename Problem, typename Visitor>
-void visit_problem_identity_of_version_1(Problem& problem, Visitor&& visit) {
+void visit_problem_identity(Problem& problem, Visitor&& visit) {
   visit("stencil_key", problem.stencil_key);
   visit("stage", problem.stage);
   visit("type", problem.type);
@@ -25,12 +25,6 @@ void visit_problem_identity_of_version_1(Problem& problem, Visitor&& visit) {
   visit("nz", problem.extents.n[2]);
   visit("pitch", problem.pitch);
   visit("steps", problem.steps);
-}
-
-/// All of them.
-template <typename Problem, typename Visitor>
-void visit_problem_identity(Problem& problem, Visitor&& visit) {
-  visit_problem_identity_of_version_1(problem, visit);
   visit("sizes", problem.sizes);
 }
 
@@ -39,16 +33,20 @@ void visit_platform(Platform& platform, Visitor&& visit) {
   visit("gpu", platform.gpu);
   visit("architecture", platform.architecture);
   visit("driver", platform.driver);
+  visit("model", platform.model);
   visit("nvrtc", platform.nvrtc);
   visit("template_signature", platform.template_signature);
 }
 
-/// What schema 1, and version 1 of the exchange format, have of a trial.
+/// All columns but id and checksum.
 template <typename Trial, typename Visitor>
-void visit_trial_of_version_1(Trial& trial, Visitor&& visit) {
-  visit_problem_identity_of_version_1(trial.problem, visit);
+void visit_trial(Trial& trial, Visitor&& visit) {
+  visit("kind", trial.problem.kind);
+  visit_problem_identity(trial.problem, visit);
   visit("stencil_name", trial.problem.stencil_name);
+  visit("unit", trial.problem.unit);
   visit_platform(trial.platform, visit);
+  visit("machine_code", trial.machine_code);
   visit("code", trial.code);
   visit("outcome", trial.outcome);
   visit("message", trial.message);
@@ -56,7 +54,7 @@ void visit_trial_of_version_1(Trial& trial, Visitor&& visit) {
   visit("low_ms", trial.timing.low_ms);
   visit("high_ms", trial.timing.high_ms);
   visit("samples", trial.timing.samples);
-  visit("gstencils", trial.gstencils);
+  visit("rate", trial.rate);
   visit("ceiling_gbs", trial.ceiling_gbs);
   visit("share", trial.share);
   visit("registers", trial.registers);
@@ -67,17 +65,11 @@ void visit_trial_of_version_1(Trial& trial, Visitor&& visit) {
   visit("raced", trial.raced);
   visit("session", trial.session);
   visit("created_at", trial.created_at);
-}
-
-/// The same of schema 2 and version 2.
-template <typename Trial, typename Visitor>
-void visit_trial_of_version_2(Trial& trial, Visitor&& visit) {
-  visit_trial_of_version_1(trial, visit);
   visit("sharpness", trial.sharpness);
   visit("sharpness_note", trial.sharpness_note);
   visit("plan", trial.plan);
   visit("objective", trial.objective);
-  visit("sustained_gstencils", trial.sustained_gstencils);
+  visit("sustained_rate", trial.sustained_rate);
   visit("watts", trial.watts);
   visit("nanojoules", trial.nanojoules);
   visit("sm_clock_mhz", trial.sm_clock_mhz);
@@ -85,24 +77,17 @@ void visit_trial_of_version_2(Trial& trial, Visitor&& visit) {
   visit("throttle", trial.throttle);
 }
 
-/// All columns but id and checksum.
-template <typename Trial, typename Visitor>
-void visit_trial(Trial& trial, Visitor&& visit) {
-  visit_trial_of_version_2(trial, visit);
-  visit("kind", trial.problem.kind);
-  visit("sizes", trial.problem.sizes);
-  visit("unit", trial.problem.unit);
-}
-
 /// Enumerations are kept as the names they print.
 template <typename Value>
-inline constexpr bool kIsNamed = std::is_same_v<Value, ElementType> || std::is_same_v<Value, Boundary> ||
-                                 std::is_same_v<Value, Outcome> || std::is_same_v<Value, SubjectKind>;
+inline constexpr bool kIsNamed =
+    std::is_same_v<Value, ElementType> || std::is_same_v<Value, Boundary> || std::is_same_v<Value, Outcome> ||
+    std::is_same_v<Value, SubjectKind> || std::is_same_v<Value, Objective>;
 
 inline void parse_name(std::string_view text, ElementType& value) { value = parse_element_type(text); }
 inline void parse_name(std::string_view text, Boundary& value) { value = parse_boundary(text); }
 inline void parse_name(std::string_view text, Outcome& value) { value = parse_outcome(text); }
 inline void parse_name(std::string_view text, SubjectKind& value) { value = parse_subject_kind(text); }
+inline void parse_name(std::string_view text, Objective& value) { value = parse_objective(text); }
 
 /// Walks any list of fields and calls `use` with what a column holds: text, integer, real or flag.
 template <typename Use>

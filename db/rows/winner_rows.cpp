@@ -17,20 +17,19 @@ namespace {
 std::int64_t checksum_of(const TrialRecord& trial, const WinnerNotes& notes) {
   Checksum checksum;
   checksum.add(checksum_of(trial));
-  checksum.add(notes.naive_gstencils);
+  checksum.add(notes.naive_rate);
   checksum.add(notes.trials_seen);
   return checksum.value();
 }
 
 std::string key_condition() { return problem_condition("winners") + " AND winners.gpu = ? AND winners.objective = ?"; }
 
-void bind_key(Statement& rows, const ProblemKey& problem, std::string_view gpu, std::string_view objective) {
+void bind_key(Statement& rows, const ProblemKey& problem, std::string_view gpu, Objective objective) {
   bind_problem(rows, problem);
-  rows.bind(gpu).bind(objective);
+  rows.bind(gpu).bind(name(objective));
 }
 
-void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                       std::string_view objective) {
+void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, Objective objective) {
   Statement remove(database.handle(), "DELETE FROM winners WHERE " + key_condition(), "replace a winner");
   bind_key(remove, problem, gpu, objective);
   remove.step();
@@ -44,15 +43,15 @@ void insert_winner_row(Database& database, const TrialRecord& trial, const Winne
     parameters += "?, ";
   });
   Statement insert(database.handle(),
-                   fmt::format("INSERT INTO winners ({}gpu, objective, trial_id, naive_gstencils, trials_seen, "
+                   fmt::format("INSERT INTO winners ({}gpu, objective, trial_id, naive_rate, trials_seen, "
                                "checksum) VALUES ({}?, ?, ?, ?, ?, ?)",
                                columns, parameters),
                    "store a winner");
   bind_problem(insert, trial.problem);
   insert.bind(trial.platform.gpu)
-      .bind(trial.objective)
+      .bind(name(trial.objective))
       .bind(trial.id)
-      .bind(notes.naive_gstencils)
+      .bind(notes.naive_rate)
       .bind(notes.trials_seen);
   insert.bind(checksum_of(trial, notes));
   insert.step();
@@ -64,7 +63,7 @@ WinnerNotes merged(WinnerNotes notes, const std::optional<WinnerRecord>& previou
   const bool same_trial = previous->trial.id == best.id;
   if (same_trial && notes.trials_seen == 0) notes.trials_seen = previous->trials_seen;
   const bool same_session = same_trial || (!best.session.empty() && previous->trial.session == best.session);
-  if (same_session && notes.naive_gstencils == 0) notes.naive_gstencils = previous->naive_gstencils;
+  if (same_session && notes.naive_rate == 0) notes.naive_rate = previous->naive_rate;
   return notes;
 }
 
@@ -98,7 +97,7 @@ std::string of_the_winner(std::string_view table) {
 
 std::string winner_selection(TrialsSeen seen) {
   return fmt::format(
-      "SELECT winners.rowid, winners.naive_gstencils, winners.trials_seen, winners.checksum, {}, trials.id IS NOT "
+      "SELECT winners.rowid, winners.naive_rate, winners.trials_seen, winners.checksum, {}, trials.id IS NOT "
       "NULL, "
       "{} FROM winners LEFT JOIN trials ON trials.id = winners.trial_id AND trials.objective = winners.objective AND "
       "{}",
@@ -112,7 +111,7 @@ std::string winner_selection(TrialsSeen seen) {
 std::optional<WinnerRecord> read_winner(Database& database, Statement& row) {
   const std::int64_t id = row.integer();
   WinnerNotes notes;
-  notes.naive_gstencils = row.real();
+  notes.naive_rate = row.real();
   notes.trials_seen = static_cast<int>(row.integer());
   const std::int64_t checksum = row.integer();
   const auto counted = static_cast<int>(row.integer());
@@ -122,11 +121,11 @@ std::optional<WinnerRecord> read_winner(Database& database, Statement& row) {
     database.add_damaged_row("winners", id);
     return std::nullopt;
   }
-  return WinnerRecord{*trial, notes.naive_gstencils, std::max(counted, notes.trials_seen)};
+  return WinnerRecord{*trial, notes.naive_rate, std::max(counted, notes.trials_seen)};
 }
 
 std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                            std::string_view objective, TrialsSeen seen) {
+                                            Objective objective, TrialsSeen seen) {
   auto winners = select_winners(
       database, key_condition(), [&](Statement& rows) { bind_key(rows, problem, gpu, objective); }, seen);
   if (winners.empty()) return std::nullopt;
@@ -134,7 +133,7 @@ std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey
 }
 
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                             std::string_view objective, const WinnerNotes& notes,
+                                             Objective objective, const WinnerNotes& notes,
                                              const std::set<std::string>& excluded) {
   const auto previous = find_winner_row(database, problem, gpu, objective, TrialsSeen::as_stored);
   auto trials = select_trials(
@@ -149,21 +148,20 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
   return best;
 }
 
-void replace_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, std::string_view objective,
+void replace_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, Objective objective,
                         const std::optional<WinnerRecord>& previous, const std::optional<TrialRecord>& best,
                         const WinnerNotes& notes) {
   delete_winner_row(database, problem, gpu, objective);
   if (best) insert_winner_row(database, *best, merged(notes, previous, *best));
 }
 
-bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_gstencils) {
+bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_rate) {
   const std::string& gpu = trial.platform.gpu;
   bool won = false;
-  for (const Objective each : kObjectives) {
-    const std::string_view objective = name(each);
+  for (const Objective objective : kObjectives) {
     const auto winner = find_winner_row(database, trial.problem, gpu, objective, TrialsSeen::as_stored);
     if (!takes_out(trial, winner) && !(trial.objective == objective && can_win(trial, winner))) continue;
-    const auto best = choose_winner_row(database, trial.problem, gpu, objective, {naive_gstencils, 0});
+    const auto best = choose_winner_row(database, trial.problem, gpu, objective, {naive_rate, 0});
     won = won || (best && best->id == trial.id);
   }
   return won;

@@ -17,28 +17,28 @@ namespace stencil_tune {
 enum class TrialsSeen { counted, as_stored };
 
 std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                            std::string_view objective, TrialsSeen seen);
+                                            Objective objective, TrialsSeen seen);
 
 /// What is known of a winner beyond its trials.
 struct WinnerNotes {
-  double naive_gstencils = 0;  ///< 0: unknown
-  int trials_seen = 0;         ///< where it was imported from; 0: count the trials here
+  double naive_rate = 0;  ///< 0: unknown
+  int trials_seen = 0;    ///< where it was imported from; 0: count the trials here
 };
 
 /// Chooses the winner of the problem by that objective anew among its trials and writes it into the open transaction.
 /// Notes of 0 keep what is stored already, as long as the winner stays in the same session. Candidates whose codes are
 /// among `excluded` cannot win.
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                             std::string_view objective, const WinnerNotes& notes,
+                                             Objective objective, const WinnerNotes& notes,
                                              const std::set<std::string>& excluded = {});
 
 /// Writes what was chosen, with such notes. `previous`: the row as it was read.
-void replace_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, std::string_view objective,
+void replace_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu, Objective objective,
                         const std::optional<WinnerRecord>& previous, const std::optional<TrialRecord>& best,
                         const WinnerNotes& notes);
 
 /// Chooses anew where the trial, just inserted, can make a difference. True when it became a winner.
-bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_gstencils);
+bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_rate);
 
 /// "trials.gpu = winners.gpu AND trials.nx = winners.nx ...": rows of the table of the winner's problem and GPU model.
 std::string of_the_winner(std::string_view table);

@@ -5,6 +5,7 @@
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/passes.hpp"
 #include "runtime/library/library_parts.hpp"
+#include "runtime/library/lookup/same_machine_code.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -48,15 +49,6 @@ std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, 
   return remainder;
 }
 
-LookupTarget target_of(const Request& request, const DeviceFacts& facts) {
-  return {.gpu = facts.name,
-          .architecture = facts.architecture,
-          .driver = facts.driver,
-          .limits = facts.limits,
-          .alignment = request.alignment,
-          .objective = request.objective};
-}
-
 bool may_fuse_steps(const Problem& run, const Limits& limits) {
   const auto all = families();
   return std::any_of(all.begin(), all.end(), [&](const Family* family) {
@@ -79,6 +71,18 @@ void check_alignment(const Request& request) {
 }
 
 }  // namespace
+
+LookupTarget Library::Impl::target_of(const Request& request, const DeviceFacts& facts) {
+  return {.gpu = facts.name,
+          .architecture = facts.architecture,
+          .driver = facts.driver,
+          .limits = facts.limits,
+          .alignment = request.alignment,
+          .objective = request.objective,
+          .same_machine_code = [this](const TrialRecord& trial, const Problem& problem) {
+            return has_same_machine_code(trial, problem, *compiler());
+          }};
+}
 
 double known_rate(const std::vector<StageKernel>& stages) {
   double time = 0;

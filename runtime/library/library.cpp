@@ -148,12 +148,16 @@ const DeviceFacts& Library::Impl::facts_of(const Request& request, int device) {
   return devices_.emplace(device, read_device(driver(), device)).first->second;
 }
 
-std::shared_ptr<LoadedKernel> Library::Impl::share_loaded(KernelSource source, const DeviceFacts& facts) {
+const std::shared_ptr<Compiler>& Library::Impl::compiler() {
   if (!compiler_) compiler_ = parts_.compiler();
+  return compiler_;
+}
+
+std::shared_ptr<LoadedKernel> Library::Impl::share_loaded(KernelSource source, const DeviceFacts& facts) {
   const std::string key = fmt::format("{}:{}", facts.ordinal, source.text);
   auto& loaded = loaded_[key];
   if (!loaded) {
-    loaded = std::make_shared<LoadedKernel>(driver(), compiler_, std::move(source), facts.architecture, facts.driver);
+    loaded = std::make_shared<LoadedKernel>(driver(), compiler(), std::move(source), facts.architecture, facts.driver);
   }
   return loaded;
 }

@@ -101,9 +101,11 @@ struct Library::Impl {
   void add_notes(const Request& request, Evidence& evidence) const;
   static void note_miss(const Request& request, const Problem& problem, Match match, Misses& misses);
   StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
+  LookupTarget target_of(const Request& request, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
   const DeviceFacts& facts_of(const Request& request, int device);
   Driver& driver();
+  const std::shared_ptr<Compiler>& compiler();
   std::shared_ptr<Kernel::State> find(const RequestDigest& digest) const;
   void drop_unused();
 

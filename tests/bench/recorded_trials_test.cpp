@@ -25,7 +25,7 @@ class RecordedTrialsTest : public ::testing::Test {
     record.problem = problem_key(problem);
     record.platform.gpu = "NVIDIA H200";
     record.code = code;
-    record.gstencils = rate;
+    record.rate = rate;
     record.registers = 40;
     record.created_at = "2026-11-22T05:18:57.990Z";
     return record;

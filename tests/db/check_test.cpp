@@ -62,7 +62,7 @@ TEST_F(CheckTest, NamesWinnersAndCodesThatCannotRunWithoutCallingThemDamage) {
 }
 
 TEST_F(CheckTest, NamesRowsWhoseChecksumIsWrong) {
-  run_sql(path_, "UPDATE trials SET code = 'x' WHERE id = 2; UPDATE winners SET naive_gstencils = 5");
+  run_sql(path_, "UPDATE trials SET code = 'x' WHERE id = 2; UPDATE winners SET naive_rate = 5");
   const CheckResult result = check_database(path_);
   ASSERT_EQ(result.problems.size(), 2U);
   EXPECT_NE(result.problems[0].find("row 2 of trials"), std::string::npos);

@@ -43,7 +43,7 @@ std::string open_damaged(const std::string& bytes) {
     }
     const auto trials = TrialStore(database).find({});
     for (const TrialRecord& trial : trials) {
-      const double rate = trial.gstencils;
+      const double rate = trial.rate;
       expect_same(trial, a_trial("code" + std::to_string(static_cast<int>(rate) - 100), rate));
     }
     const auto damaged = database.damaged_rows().size();

@@ -66,7 +66,7 @@ TEST_F(ExchangeTest, CarriesWinnersWithTheirEvidence) {
   const auto winner = WinnerStore(target_).find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   expect_same(winner->trial, a_trial(kCode, 400.0 / 3));
-  EXPECT_EQ(winner->naive_gstencils, 290);
+  EXPECT_EQ(winner->naive_rate, 290);
   EXPECT_EQ(winner->trials_seen, 2);
   EXPECT_EQ(format_winners(WinnerStore(target_).list()), text_);
 }
@@ -90,7 +90,7 @@ TEST_F(ExchangeTest, StaleWinnersAreMarkedAndNeverReplaceFreshOnes) {
   for (Json& winner : json["winners"]) winner["trial"]["template_signature"] = kOldSignature;
   const ImportResult result = import_winners(target_, json.dump());
   EXPECT_EQ(result.stale.size(), 2U);
-  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu, Objective::burst)->trial.gstencils, 10);
+  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu, Objective::burst)->trial.rate, 10);
 }
 
 TEST_F(ExchangeTest, ACandidateThatCannotRunIsLeftOutAndNamedAndTheOthersComeIn) {
@@ -110,7 +110,7 @@ TEST_F(ExchangeTest, SpoiledTextIsRefusedWhole) {
   EXPECT_EQ(code_of(text_.substr(0, text_.size() / 2)), invalid);
   EXPECT_EQ(code_of(std::string(100000, '[')), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["format"] = "recipes"; }), invalid);
-  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 4; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 2; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = "1"; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j.erase("winners"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"] = 3; }), invalid);
@@ -133,8 +133,8 @@ TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
   EXPECT_EQ(code_with("nx", 1.5), invalid);
   EXPECT_EQ(code_with("nx", 18446744073709551615ULL), invalid);
   EXPECT_EQ(code_with("samples", 4294967296LL), invalid);
-  EXPECT_EQ(code_with("gstencils", nullptr), invalid);
-  EXPECT_EQ(code_with("gstencils", -1.0), invalid);
+  EXPECT_EQ(code_with("rate", nullptr), invalid);
+  EXPECT_EQ(code_with("rate", -1.0), invalid);
   EXPECT_EQ(code_with("raced", 1), invalid);
   EXPECT_EQ(code_with("objective", "beauty"), invalid);
   EXPECT_EQ(code_with("sharpness", -0.5), invalid);
@@ -142,22 +142,9 @@ TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
   EXPECT_EQ(code_with("gpu", "\x1b[31m"), invalid);
   EXPECT_EQ(code_with("extra", 1), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trial"].erase("driver"); }), invalid);
-  EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["naive_gstencils"] = -1; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["naive_rate"] = -1; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trials_seen"] = -1; }), invalid);
   EXPECT_EQ(code_with("stage", -2), invalid);
-}
-
-TEST_F(ExchangeTest, Version1IsReadAndGetsWhatIsKnownOfOlderTrials) {
-  const auto winners = parse_winners(read_file("tests/db/frozen/schema-1.json"));
-  ASSERT_EQ(winners.size(), 6U);
-  const TrialRecord& trial = winners.front().trial;
-  EXPECT_EQ(trial.sharpness, -1);
-  EXPECT_EQ(trial.objective, "burst");
-  EXPECT_EQ(trial.sustained_gstencils, 0);
-}
-
-TEST_F(ExchangeTest, Version1HasNoFieldsOfVersion2) {
-  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 1; }), ErrorCode::invalid_argument);
 }
 
 TEST_F(ExchangeTest, EndlessFileIsRefused) {
@@ -223,8 +210,8 @@ TEST_F(ExchangeTest, MessageIsOnePrintableLine) {
 
 TEST_F(ExchangeTest, InfiniteNumbersAreRefused) {
   std::string text = text_;
-  const auto at = text.find("\"gstencils\": ");
-  text.replace(at, text.find(',', at) - at, "\"gstencils\": 1e999");
+  const auto at = text.find("\"rate\": ");
+  text.replace(at, text.find(',', at) - at, "\"rate\": 1e999");
   EXPECT_EQ(code_of(text), ErrorCode::invalid_argument);
 }
 

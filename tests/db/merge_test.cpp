@@ -41,7 +41,7 @@ TEST_F(MergeTest, AddsTrialsAndChoosesWinnersAnew) {
   const auto winner = winners_.find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   expect_same(winner->trial, a_trial("b", 200));
-  EXPECT_EQ(winner->naive_gstencils, 77);
+  EXPECT_EQ(winner->naive_rate, 77);
   EXPECT_EQ(winners_.list().size(), 2U);
 }
 
@@ -70,7 +70,7 @@ TEST_F(MergeTest, GivesTheSameWinnerInEitherDirection) {
 
 TEST_F(MergeTest, DamagedRowsAreLeftOutAndCounted) {
   fill_other({a_trial("a", 100), a_trial("b", 50)});
-  run_sql(other_path_, "UPDATE trials SET gstencils = 9999 WHERE code = '" + a_code("b") + "'");
+  run_sql(other_path_, "UPDATE trials SET rate = 9999 WHERE code = '" + a_code("b") + "'");
   const MergeResult result = merge_database(database_, other_path_);
   EXPECT_EQ(result.added, 1);
   EXPECT_EQ(result.damaged, 1);
@@ -112,7 +112,7 @@ TEST_F(MergeTest, TheWorkGrowsWithTheWinnersAlsoWhereTheIndexTakesThemForOneProb
   const auto work_for = [&](int winners) {
     std::vector<WinnerRecord> all;
     for (int i = 0; i < winners; ++i) {
-      all.push_back({.trial = a_trial("a", 100), .naive_gstencils = 7, .trials_seen = 9});
+      all.push_back({.trial = a_trial("a", 100), .naive_rate = 7, .trials_seen = 9});
       all.back().trial.problem.steps = 2 + i;  // which the index does not have
     }
     Database database = Database::open(folder_ / (std::to_string(winners) + ".db"));

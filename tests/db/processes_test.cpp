@@ -45,7 +45,7 @@ TEST(Processes, WritingAtOnceAllFinishAndTheWinnerIsTheTrueBest) {
   EXPECT_EQ(TrialStore(database).find({}).size(), static_cast<std::size_t>(kProcesses * kTrialsEach));
   const auto winner = WinnerStore(database).find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
-  EXPECT_EQ(winner->trial.gstencils, best);
+  EXPECT_EQ(winner->trial.rate, best);
   EXPECT_EQ(winner->trials_seen, kProcesses * kTrialsEach);
   EXPECT_TRUE(database.damaged_rows().empty());
 }
@@ -58,8 +58,8 @@ TEST(Processes, ReaderSeesWholeWinnersWhileAnotherWrites) {
   for (int i = 0; i < 100; ++i) {
     Database database = Database::open(folder / "t.db", {.access = Access::read});
     if (const auto winner = WinnerStore(database).find(a_problem(), kGpu, Objective::burst)) {
-      EXPECT_GE(winner->trial.gstencils, last);
-      last = winner->trial.gstencils;
+      EXPECT_GE(winner->trial.rate, last);
+      last = winner->trial.rate;
     }
     EXPECT_TRUE(database.damaged_rows().empty());
   }

@@ -62,18 +62,18 @@ TEST_F(PruneTest, TakesOutWhatDoesNotParseAndTheNextBestWins) {
 }
 
 TEST_F(PruneTest, TakesOutDamagedTrialsAndWinners) {
-  run_sql(path_, "UPDATE trials SET gstencils = 9999 WHERE id = 1; UPDATE winners SET naive_gstencils = 5");
+  run_sql(path_, "UPDATE trials SET rate = 9999 WHERE id = 1; UPDATE winners SET naive_rate = 5");
   EXPECT_EQ(check_database(path_).problems.size(), 2U);
   const PruneResult result = prune();
   EXPECT_EQ(result.damaged, 1);
   EXPECT_EQ(result.winners, 1);
   EXPECT_TRUE(check_database(path_).ok());
   EXPECT_EQ(winner()->trial.id, 3);
-  EXPECT_EQ(winner()->naive_gstencils, 0);
+  EXPECT_EQ(winner()->naive_rate, 0);
 }
 
 TEST_F(PruneTest, TakesOutTheDamagedTrialOfAWinner) {
-  run_sql(path_, "UPDATE trials SET gstencils = 9999 WHERE id = 3");
+  run_sql(path_, "UPDATE trials SET rate = 9999 WHERE id = 3");
   prune();
   EXPECT_TRUE(check_database(path_).ok());
   EXPECT_EQ(winner()->trial.id, 2);

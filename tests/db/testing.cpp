@@ -63,7 +63,7 @@ TrialRecord a_trial(const std::string& name_or_code, double gstencils) {
   trial.code = name_or_code.find('.') == std::string::npos ? a_code(name_or_code) : name_or_code;
   trial.platform = {kGpu, "sm_90", "13.0", "13.0", template_signature(parse_code(trial.code))};
   trial.timing = {133.4 / gstencils, 133.3 / gstencils, 133.5 / gstencils, 50};
-  trial.gstencils = gstencils;
+  trial.rate = gstencils;
   trial.ceiling_gbs = 4240;
   trial.share = gstencils / 530;
   trial.registers = 40;
@@ -81,7 +81,7 @@ TrialRecord a_failure(const std::string& name_or_code, Outcome outcome) {
   trial.outcome = outcome;
   trial.message = "it failed";
   trial.timing = {};
-  trial.gstencils = 0;
+  trial.rate = 0;
   trial.share = 0;
   return trial;
 }
@@ -160,7 +160,7 @@ void retire_code(const std::filesystem::path& path, std::int64_t id, const std::
   winner->trial.code = code;
   Checksum checksum;
   checksum.add(checksum_of(winner->trial));
-  checksum.add(winner->naive_gstencils);
+  checksum.add(winner->naive_rate);
   checksum.add(winner->trials_seen);
   run_sql(path, fmt::format("UPDATE trials SET code = '{}', checksum = {} WHERE id = {};"
                             "UPDATE winners SET checksum = {} WHERE trial_id = {}",

@@ -28,8 +28,8 @@ TEST_F(TrialStoreTest, GivesBackEveryFieldAfterReopening) {
   trial.sharpness = 0.998;
   trial.sharpness_note = "15 and 16 steps are equal in 93 % of the cells";
   trial.plan = "12x8+4x1";
-  trial.objective = "energy";
-  trial.sustained_gstencils = 333.25;
+  trial.objective = Objective::energy;
+  trial.sustained_rate = 333.25;
   trial.watts = 612.5;
   trial.nanojoules = 1.75;
   trial.sm_clock_mhz = 1980;
@@ -136,7 +136,7 @@ TEST_F(TrialStoreTest, KnownHasOneFreshTrialACodeOfThisProblem) {
   }
   ASSERT_EQ(known.size(), 3U);
   EXPECT_EQ(known.at(a_code("failed")).outcome, Outcome::timeout);
-  EXPECT_EQ(known.at(a_code("twice")).gstencils, 410);
+  EXPECT_EQ(known.at(a_code("twice")).rate, 410);
   EXPECT_EQ(known.at(a_code("wrong")).outcome, Outcome::wrong_result);
 }
 
@@ -145,12 +145,12 @@ TEST_F(TrialStoreTest, KnownPredictionsAreThoseOfOneModel) {
   for (const char* model : {"model 1", "model 2"}) {
     TrialRecord trial = a_trial(model, 400);
     trial.predicted = true;
-    trial.platform.driver = model;
+    trial.platform.model = model;
     store_.insert(trial);
   }
   const auto known = store_.known(a_problem(), kGpu, "model 2");
   ASSERT_EQ(known.size(), 1U);
-  EXPECT_EQ(known[0].platform.driver, "model 2");
+  EXPECT_EQ(known[0].platform.model, "model 2");
 }
 
 TEST_F(TrialStoreTest, KnownLeavesOutWhatDeservesAnotherTry) {
@@ -167,7 +167,7 @@ TEST_F(TrialStoreTest, KnownLeavesOutWhatDeservesAnotherTry) {
 TEST_F(TrialStoreTest, RowWithAWrongChecksumIsSkippedAndReported) {
   store_.insert(a_trial("a", 400));
   store_.insert(a_trial("b", 410));
-  run_sql(folder_ / "t.db", "UPDATE trials SET gstencils = 999 WHERE code = '" + a_code("b") + "'");
+  run_sql(folder_ / "t.db", "UPDATE trials SET rate = 999 WHERE code = '" + a_code("b") + "'");
   const auto trials = store_.find({});
   ASSERT_EQ(trials.size(), 1U);
   EXPECT_EQ(trials[0].code, a_code("a"));
@@ -191,8 +191,10 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                    "gpu = 'x'",
                                    "architecture = 'x'",
                                    "driver = 'x'",
+                                   "model = 'x'",
                                    "nvrtc = 'x'",
                                    "template_signature = 'x'",
+                                   "machine_code = 'x'",
                                    "code = 'x'",
                                    "outcome = 'timeout'",
                                    "message = 'x'",
@@ -200,7 +202,7 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                    "low_ms = 1",
                                    "high_ms = 1",
                                    "samples = 1",
-                                   "gstencils = 1",
+                                   "rate = 1",
                                    "ceiling_gbs = 1",
                                    "share = 1",
                                    "registers = 1",
@@ -215,7 +217,7 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                    "sharpness_note = 'x'",
                                    "plan = 'x'",
                                    "objective = 'x'",
-                                   "sustained_gstencils = 1",
+                                   "sustained_rate = 1",
                                    "watts = 1",
                                    "nanojoules = 1",
                                    "sm_clock_mhz = 1",

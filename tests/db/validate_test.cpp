@@ -32,9 +32,9 @@ TEST(Validate, RejectsFieldsOutOfRange) {
   expect_invalid("extent beyond rank", [](TrialRecord& t) { t.problem.extents.rank = 2; });
   expect_invalid("cells overflow", [](TrialRecord& t) { t.problem.extents.n = {512, std::int64_t{1} << 40, 1 << 30}; });
   expect_invalid("pitch below nx", [](TrialRecord& t) { t.problem.pitch = 511; });
-  expect_invalid("nan rate", [&](TrialRecord& t) { t.gstencils = nan; });
-  expect_invalid("infinite rate", [&](TrialRecord& t) { t.gstencils = infinity; });
-  expect_invalid("rate 0", [](TrialRecord& t) { t.gstencils = 0; });
+  expect_invalid("nan rate", [&](TrialRecord& t) { t.rate = nan; });
+  expect_invalid("infinite rate", [&](TrialRecord& t) { t.rate = infinity; });
+  expect_invalid("rate 0", [](TrialRecord& t) { t.rate = 0; });
   expect_invalid("negative share", [](TrialRecord& t) { t.share = -0.1; });
   expect_invalid("nan time", [&](TrialRecord& t) { t.timing.median_ms = nan; });
   expect_invalid("median outside its interval", [](TrialRecord& t) { t.timing.low_ms = t.timing.high_ms; });

@@ -29,7 +29,7 @@ TrialRecord stale(TrialRecord trial) {
   return trial;
 }
 
-std::string winner_of(const std::vector<TrialRecord>& trials, std::string_view objective = "burst") {
+std::string winner_of(const std::vector<TrialRecord>& trials, Objective objective = Objective::burst) {
   const auto winner = choose_winner(trials, objective);
   return winner ? winner->code : "none";
 }
@@ -49,7 +49,7 @@ TEST(WinnerChoice, PredictedNeverOutranksMeasured) {
 
 TEST(WinnerChoice, OfPredictionsThoseOfTheLatestModelCount) {
   const auto by_model = [](TrialRecord trial, std::string model, std::string when) {
-    trial.platform.driver = std::move(model);
+    trial.platform.model = std::move(model);
     trial.created_at = std::move(when);
     return predicted(std::move(trial));
   };
@@ -122,10 +122,9 @@ TEST(WinnerChoice, CodeThatWasEverWrongIsOut) {
 }
 
 /// Raced under load too; watts follow from the energy of an update.
-TrialRecord loaded(const std::string& name, double burst, double sustained, double nanojoules,
-                   const std::string& objective) {
+TrialRecord loaded(const std::string& name, double burst, double sustained, double nanojoules, Objective objective) {
   TrialRecord trial = a_trial(name, burst);
-  trial.sustained_gstencils = sustained;
+  trial.sustained_rate = sustained;
   trial.nanojoules = nanojoules;
   trial.watts = nanojoules * sustained;
   trial.objective = objective;
@@ -136,65 +135,72 @@ TEST(WinnerChoice, OfAKernelTheDataOfTheLatestRaceCounts) {
   const auto on = [](TrialRecord trial, const std::string& data, const std::string& when) {
     trial.problem.kind = SubjectKind::kernel;
     trial.platform.template_signature = data;
-    trial.code = "BLOCK=" + std::to_string(static_cast<int>(trial.gstencils));
+    trial.code = "BLOCK=" + std::to_string(static_cast<int>(trial.rate));
     return raced(trial, when);
   };
   const TrialRecord made_up = on(a_trial("a", 500), "", "2026-01-01T00:00:00Z");
   const TrialRecord captured = on(a_trial("b", 100), "captured", "2026-01-02T00:00:00Z");
-  EXPECT_EQ(choose_winner(std::vector{made_up, captured}, "burst")->code, "BLOCK=100");
-  EXPECT_EQ(choose_winner(std::vector{captured, made_up}, "burst")->code, "BLOCK=100");
-  EXPECT_EQ(choose_winner(std::vector{captured, on(made_up, "", "2026-01-03T00:00:00Z")}, "burst")->code, "BLOCK=500");
+  EXPECT_EQ(choose_winner(std::vector{made_up, captured}, Objective::burst)->code, "BLOCK=100");
+  EXPECT_EQ(choose_winner(std::vector{captured, made_up}, Objective::burst)->code, "BLOCK=100");
+  EXPECT_EQ(choose_winner(std::vector{captured, on(made_up, "", "2026-01-03T00:00:00Z")}, Objective::burst)->code,
+            "BLOCK=500");
 }
 
 TEST(WinnerChoice, TheObjectiveSaysWhichFigureWins) {
-  const auto three = [](const std::string& objective) {
+  const auto three = [](Objective objective) {
     return std::vector{loaded("bursts", 500, 400, 1.7, objective), loaded("lasts", 480, 450, 1.5, objective),
                        loaded("spares", 430, 420, 1.1, objective)};
   };
-  EXPECT_EQ(winner_of(three("burst"), "burst"), a_code("bursts"));
-  EXPECT_EQ(winner_of(three("time"), "time"), a_code("lasts"));
-  EXPECT_EQ(winner_of(three("energy"), "energy"), a_code("spares"));
+  EXPECT_EQ(winner_of(three(Objective::burst), Objective::burst), a_code("bursts"));
+  EXPECT_EQ(winner_of(three(Objective::time), Objective::time), a_code("lasts"));
+  EXPECT_EQ(winner_of(three(Objective::energy), Objective::energy), a_code("spares"));
 }
 
 TEST(WinnerChoice, WhatRacedInBurstsAloneIsNoRivalOfWhatRacedUnderLoad) {
-  const std::vector<TrialRecord> both{a_trial("burst", 900), loaded("load", 480, 450, 1.5, "time")};
-  EXPECT_EQ(winner_of(both, "time"), a_code("load"));
-  EXPECT_EQ(winner_of(both, "burst"), a_code("burst"));
-  EXPECT_EQ(winner_of(both, "energy"), "none");
+  const std::vector<TrialRecord> both{a_trial("burst", 900), loaded("load", 480, 450, 1.5, Objective::time)};
+  EXPECT_EQ(winner_of(both, Objective::time), a_code("load"));
+  EXPECT_EQ(winner_of(both, Objective::burst), a_code("burst"));
+  EXPECT_EQ(winner_of(both, Objective::energy), "none");
 }
 
 TEST(WinnerChoice, NothingPredictedWinsBesideAMeasurementByAnotherObjective) {
-  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), loaded("load", 480, 450, 1.5, "time")}), "none");
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), loaded("load", 480, 450, 1.5, Objective::time)}), "none");
   EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), a_failure("b", Outcome::timeout)}), a_code("a"));
 }
 
 TEST(WinnerChoice, TheNearestObjectiveIsTheSameThenTimeThenBursts) {
-  const auto distance = [](const std::string& raced_by, Objective asked, int steps) {
+  const auto distance = [](Objective raced_by, Objective asked, int steps) {
     TrialRecord trial = loaded("a", 480, 450, 1.5, raced_by);
     trial.problem.steps = steps;
     return objective_distance(trial, asked);
   };
-  EXPECT_EQ(distance("time", Objective::time, 100), 0);
-  EXPECT_EQ(distance("energy", Objective::energy, 1), 0);
-  EXPECT_EQ(distance("burst", Objective::time, 1), 0) << "which is how sweeps race";
-  EXPECT_GT(distance("burst", Objective::time, 100), 0);
-  EXPECT_LT(distance("burst", Objective::time, 100), distance("energy", Objective::time, 100));
-  EXPECT_LT(distance("time", Objective::energy, 100), distance("burst", Objective::energy, 100));
+  EXPECT_EQ(distance(Objective::time, Objective::time, 100), 0);
+  EXPECT_EQ(distance(Objective::energy, Objective::energy, 1), 0);
+  EXPECT_EQ(distance(Objective::burst, Objective::time, 1), 0) << "which is how sweeps race";
+  EXPECT_GT(distance(Objective::burst, Objective::time, 100), 0);
+  EXPECT_LT(distance(Objective::burst, Objective::time, 100), distance(Objective::energy, Objective::time, 100));
+  EXPECT_LT(distance(Objective::time, Objective::energy, 100), distance(Objective::burst, Objective::energy, 100));
 }
 
 TEST(WinnerChoice, WithoutTheFigureOfTheObjectiveTheNextOneDecides) {
-  EXPECT_EQ(winner_of({loaded("a", 500, 400, 0, "energy"), loaded("b", 480, 450, 0, "energy")}, "energy"), a_code("b"));
-  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 0, 0, "time")}, "time"), a_code("a"));
-  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 300, 0, "time")}, "time"), a_code("b"));
+  EXPECT_EQ(winner_of({loaded("a", 500, 400, 0, Objective::energy), loaded("b", 480, 450, 0, Objective::energy)},
+                      Objective::energy),
+            a_code("b"));
+  EXPECT_EQ(
+      winner_of({loaded("a", 500, 0, 0, Objective::time), loaded("b", 480, 0, 0, Objective::time)}, Objective::time),
+      a_code("a"));
+  EXPECT_EQ(
+      winner_of({loaded("a", 500, 0, 0, Objective::time), loaded("b", 480, 300, 0, Objective::time)}, Objective::time),
+      a_code("b"));
 }
 
 TEST(WinnerChoice, ARaceUnderLoadSpeaksForACodeUntilTheNextOneUnderLoad) {
-  const TrialRecord first = raced(loaded("a", 500, 450, 1.5, "time"), "2026-01-31T10:00:00Z");
-  const TrialRecord no_time_left = raced(loaded("a", 500, 0, 0, "time"), "2026-01-31T11:00:00Z");
-  const TrialRecord other = raced(loaded("b", 480, 440, 1.5, "time"), "2026-01-31T11:00:00Z");
-  EXPECT_EQ(winner_of({first, no_time_left, other}, "time"), a_code("a"));
-  const TrialRecord again = raced(loaded("a", 500, 430, 1.5, "time"), "2026-01-31T12:00:00Z");
-  EXPECT_EQ(winner_of({first, again, other}, "time"), a_code("b"));
+  const TrialRecord first = raced(loaded("a", 500, 450, 1.5, Objective::time), "2026-01-31T10:00:00Z");
+  const TrialRecord no_time_left = raced(loaded("a", 500, 0, 0, Objective::time), "2026-01-31T11:00:00Z");
+  const TrialRecord other = raced(loaded("b", 480, 440, 1.5, Objective::time), "2026-01-31T11:00:00Z");
+  EXPECT_EQ(winner_of({first, no_time_left, other}, Objective::time), a_code("a"));
+  const TrialRecord again = raced(loaded("a", 500, 430, 1.5, Objective::time), "2026-01-31T12:00:00Z");
+  EXPECT_EQ(winner_of({first, again, other}, Objective::time), a_code("b"));
 }
 
 TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
@@ -206,14 +212,14 @@ TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
                                   a_failure("c", Outcome::wrong_result),
                                   predicted(a_trial("d", 600)),
                                   stale(a_trial("e", 700)),
-                                  raced(loaded("f", 300, 280, 2, "time"), "2026-01-31T15:00:00Z"),
-                                  raced(loaded("g", 310, 270, 2, "time"), "2026-01-31T15:00:00Z")};
+                                  raced(loaded("f", 300, 280, 2, Objective::time), "2026-01-31T15:00:00Z"),
+                                  raced(loaded("g", 310, 270, 2, Objective::time), "2026-01-31T15:00:00Z")};
   for (std::size_t i = 0; i < trials.size(); ++i) trials[i].id = static_cast<std::int64_t>(i) + 1;
-  const auto expected = choose_winner(trials, "burst");
+  const auto expected = choose_winner(trials, Objective::burst);
   std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
     std::shuffle(trials.begin(), trials.end(), random);
-    EXPECT_EQ(choose_winner(trials, "burst")->id, expected->id);
+    EXPECT_EQ(choose_winner(trials, Objective::burst)->id, expected->id);
   }
 }
 
@@ -223,7 +229,7 @@ TEST(WinnerChoice, RankingHasOneTrialACodeBestFirst) {
   const auto ranking = ranked_codes(trials);
   ASSERT_EQ(ranking.size(), 2U);
   EXPECT_EQ(ranking[0].code, a_code("b"));
-  EXPECT_EQ(ranking[1].gstencils, 2);
+  EXPECT_EQ(ranking[1].rate, 2);
 }
 
 }  // namespace

@@ -38,18 +38,18 @@ TEST_F(WinnerStoreTest, CarriesItsEvidence) {
   const auto winner = winners_.find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   expect_same(winner->trial, a_trial("a", 400));
-  EXPECT_EQ(winner->naive_gstencils, 290);
+  EXPECT_EQ(winner->naive_rate, 290);
   EXPECT_EQ(winner->trials_seen, 3);
 }
 
 TEST_F(WinnerStoreTest, NaiveRateStaysWithItsSession) {
   trials_.insert(a_trial("a", 400), 290);
   trials_.insert(a_trial("b", 410));
-  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->naive_gstencils, 290);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->naive_rate, 290);
   TrialRecord later = a_trial("c", 420);
   later.session = "session-2";
   trials_.insert(later);
-  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->naive_gstencils, 0);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->naive_rate, 0);
 }
 
 TEST_F(WinnerStoreTest, MeasuredReplacesPredictedAndNeverTheOtherWay) {
@@ -60,7 +60,7 @@ TEST_F(WinnerStoreTest, MeasuredReplacesPredictedAndNeverTheOtherWay) {
   trials_.insert(a_trial("slow", 10));
   EXPECT_EQ(winner_code(), a_code("slow"));
   prediction.code = a_code("guess2");
-  prediction.gstencils = 1000;
+  prediction.rate = 1000;
   EXPECT_FALSE(trials_.insert(prediction).is_winner);
   EXPECT_EQ(winner_code(), a_code("slow"));
   winners_.settle(a_problem(), kGpu, Objective::burst);
@@ -80,8 +80,8 @@ TEST_F(WinnerStoreTest, SettlingPrefersTheRace) {
   const auto winner = winners_.settle(a_problem(), kGpu, Objective::burst, 290);
   ASSERT_TRUE(winner);
   EXPECT_EQ(winner->trial.code, a_code("steady"));
-  EXPECT_EQ(winner->trial.gstencils, 468);
-  EXPECT_EQ(winner->naive_gstencils, 290);
+  EXPECT_EQ(winner->trial.rate, 468);
+  EXPECT_EQ(winner->naive_rate, 290);
   EXPECT_EQ(winner_code(), a_code("steady"));
 }
 

@@ -68,7 +68,7 @@ std::vector<WinnerRecord> winners_of(const Rates& rates, const Problem& problem,
     TrialRecord& trial = one.at(0).trial;
     trial.problem.steps = problem.steps;
     if (fused == 1) trial.code = code(*default_candidate(family_named("direct"), problem, {}));
-    trial.gstencils = rate;
+    trial.rate = rate;
     winners.push_back(one.front());
   }
   return winners;

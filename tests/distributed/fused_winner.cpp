@@ -45,7 +45,7 @@ std::vector<WinnerRecord> fused_winner(const Problem& problem, int fused, const 
                           .steps = problem.steps};
   record.trial.platform.architecture = architecture;
   record.trial.code = code(*tuning);
-  record.trial.gstencils = kGstencils * tuning->steps;
+  record.trial.rate = kGstencils * tuning->steps;
   return {record};
 }
 

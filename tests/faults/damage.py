@@ -6,7 +6,7 @@ import json
 import random
 import sqlite3
 
-from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
+from sandbox import SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
 
 WRITTEN_TO = 5  # every so many-th damaged database is opened for writing too
 
@@ -15,10 +15,10 @@ def fill(place):
     """A database of measured and predicted trials and winners, as the program stores them: of stencils and of users'
     kernels, of one problem by each objective."""
     path = place.folder / "whole.db"
-    for words in (("db", "import", SHIPPED_WINNERS), ("db", "merge", FROZEN_DATABASE)):
-        done = place.run(*words, "--db", path)
-        if done.status != 0:
-            raise RuntimeError(done.err.decode())
+    done = place.run("db", "import", SHIPPED_WINNERS, "--db", path)
+    if done.status != 0:
+        raise RuntimeError(done.err.decode())
+    place.tool("fill", path, "35")
     place.tool("kin", path)
     return path
 

@@ -3,8 +3,8 @@
 //   fault_tool row DATABASE COLUMN HEX      an ok, raced trial whose text COLUMN holds these bytes, and its checksum
 //   where
 //                                           the program could have stored them
-//   fault_tool kin DATABASE                 winners that only sizes or the objective tell apart: of a kernel of the
-//   user's
+//   fault_tool kin DATABASE                 a prediction, and winners that only sizes or the objective tell apart: of a
+//   kernel of the user's
 //                                           own, and of a run
 //   fault_tool library                      what a program's calls of the library make of the environment where there
 //   is no
@@ -83,11 +83,17 @@ void store_kin(const std::filesystem::path& path) {
   for (const Objective objective : kObjectives) {
     TrialRecord trial = a_trial(fmt::format("best by {}", name(objective)), 500);
     trial.problem.steps = 10;
-    trial.objective = name(objective);
-    trial.sustained_gstencils = 480;
+    trial.objective = objective;
+    trial.sustained_rate = 480;
     trial.nanojoules = 1.5;
     store.insert(trial);
   }
+  TrialRecord prediction = a_trial("predicted", 450);
+  prediction.problem.steps = 20;
+  prediction.predicted = true;
+  prediction.platform.driver.clear();
+  prediction.platform.model = "a model";
+  store.insert(prediction);
 }
 
 void fill(const std::filesystem::path& path, int count) {

@@ -7,7 +7,7 @@ import json
 import random
 import sqlite3
 
-from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
+from sandbox import SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
 
 APPLICATION_ID = bytes.fromhex("5354ec11")  # at byte 68 of a database of ours
 HOT_JOURNAL = bytes.fromhex("d9d505f920a163d7") + b"\0\0\0\1 and more"
@@ -46,7 +46,7 @@ def make_foreign(kind, path, ours, chance):
         "another sqlite with an id": lambda: sqlite_file(path, table, "PRAGMA application_id = 7"),
         "another sqlite in wal": lambda: sqlite_file(path, "PRAGMA journal_mode = WAL", table),
         "another sqlite with our tables": lambda: sqlite_file(path, "CREATE TABLE trials (id INTEGER PRIMARY KEY)",
-                                                              "PRAGMA user_version = 2"),
+                                                              "PRAGMA user_version = 1"),
         "newer": lambda: newer(ours, chance),
         "newer with unknown pages": lambda: newer(ours[:100], chance) + noise,
     }
@@ -95,8 +95,7 @@ def main():
     options = arguments(__doc__, 170)
     with file_sandbox(options.program) as place:
         good = place.folder / "good.db"
-        if place.run("db", "merge", FROZEN_DATABASE, "--db", good).status != 0:
-            raise RuntimeError("the database to merge into cannot be made")
+        place.tool("fill", good, "35")
         ours = good.read_bytes()
         assert ours[68:72] == APPLICATION_ID
         cases = [(number, KINDS[number % len(KINDS)], f"{options.seed}.{number}") for number in range(options.count)]

@@ -3,14 +3,16 @@
 to very much, wherever the program reads a file that it was given. Each is refused with a message, within the time and the
 memory that a refusal takes.
 """
+import contextlib
 import gzip
 import os
 import resource
 import shutil
+import sqlite3
 import subprocess
 from collections import Counter
 
-from sandbox import FROZEN_DATABASE, PREDICTION, SOURCES, Sandbox, arguments, conclude, in_shares
+from sandbox import PREDICTION, SOURCES, Sandbox, arguments, conclude, in_shares
 
 PATIENCE_S = 120  # seconds; a refusal takes one on an idle machine
 ROOM = 4 << 30  # bytes of addresses
@@ -38,7 +40,8 @@ def captured(folder, **pipes):
 
 def database_with_a_journal(folder):
     path = folder / 'journal.db'
-    shutil.copy(FROZEN_DATABASE, path)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript('PRAGMA application_id = 0x5354EC11; PRAGMA user_version = 1; CREATE TABLE trials (id)')
     pipe(folder, 'journal.db-journal')
     return path
 

@@ -19,7 +19,6 @@ from collections import Counter
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 SHIPPED_WINNERS = SOURCES / 'db' / 'pretuned' / 'h200.json'
-FROZEN_DATABASE = SOURCES / 'tests' / 'db' / 'frozen' / 'schema-1.db'
 PREDICTION = ['--device-model', 'h200']
 CORES = len(os.sched_getaffinity(0))
 SKIPPED = 77

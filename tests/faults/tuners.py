@@ -29,9 +29,9 @@ def stored(database_path):
     """How many trials there are, and whether the winner is the fastest of those whose code was never wrong."""
     with sqlite3.connect(database_path) as database:
         count = database.execute("SELECT count(*) FROM trials WHERE nx = 96").fetchone()[0]
-        best = database.execute("SELECT max(gstencils) FROM trials WHERE nx = 96 AND outcome = 'ok' AND code NOT IN "
+        best = database.execute("SELECT max(rate) FROM trials WHERE nx = 96 AND outcome = 'ok' AND code NOT IN "
                                 "(SELECT code FROM trials WHERE nx = 96 AND outcome = 'wrong_result')").fetchone()[0]
-        winner = database.execute('SELECT gstencils FROM winners JOIN trials ON trials.id = trial_id '
+        winner = database.execute('SELECT rate FROM winners JOIN trials ON trials.id = trial_id '
                                   'WHERE winners.nx = 96').fetchone()
     return count, winner is not None and winner[0] == best
 

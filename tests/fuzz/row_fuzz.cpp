@@ -46,7 +46,7 @@ TrialRecord trial_of(const Columns& columns) {
   trial.code = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1";
   trial.platform = {"NVIDIA H200", "sm_90", "13.0", "13.0", template_signature(parse_code(trial.code))};
   trial.timing = {0.3, 0.29, 0.31, 50};
-  trial.gstencils = 400;
+  trial.rate = 400;
   trial.raced = true;
   visit_trial(trial, [&](std::string_view column, auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;

@@ -82,7 +82,7 @@ class DeviceConserved : public GpuTest<> {
                             .pitch = problem.pitch,
                             .steps = kSteps};
     winner.trial.code = code(tuning);
-    winner.trial.gstencils = 1;
+    winner.trial.rate = 1;
     LibraryParts parts;
     parts.driver = []() -> Driver& { return cuda_driver(); };
     parts.compiler = [] { return std::shared_ptr<Compiler>(open_nvrtc()); };

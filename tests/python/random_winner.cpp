@@ -66,7 +66,7 @@ WinnerRecord winner_of(const Problem& problem, const Tuning& tuning) {
                            .template_signature = template_signature(tuning)};
   record.trial.code = code(tuning);
   record.trial.timing = {.median_ms = 1, .low_ms = 1, .high_ms = 1, .samples = 1};
-  record.trial.gstencils = 1;
+  record.trial.rate = 1;
   record.trial.raced = true;
   record.trial.session = "random";
   record.trial.created_at = "2026-01-01T00:00:00Z";

@@ -210,7 +210,7 @@ Origin origin_of(const TrialTable& table, const std::optional<TrialRecord>& like
   }
   const ProblemKey& problem = like->problem;
   Origin origin{.problem = problem, .platform = like->platform, .templates = {}, .parameters = {}};
-  origin.rate_ms = like->gstencils * like->timing.median_ms;
+  origin.rate_ms = like->rate * like->timing.median_ms;
   if (!is_of_kernel(problem)) return origin;
   origin.templates[problem.stencil_name] = like->platform.template_signature;
   origin.parameters = names_of(like->code);
@@ -239,7 +239,7 @@ TrialRecord record_of(const Origin& origin, const TrialTable& table, const Table
     }
   }
   if (row.outcome == Outcome::ok) {
-    record.gstencils = row.gstencils > 0 ? row.gstencils : origin.rate_ms / record.timing.median_ms;
+    record.rate = row.gstencils > 0 ? row.gstencils : origin.rate_ms / record.timing.median_ms;
   } else {
     record.message = "imported: the file does not say more";
   }
@@ -306,7 +306,7 @@ TrialTable stencil_table(std::span<const TrialRecord> all) {
   std::map<std::vector<std::string>, std::size_t> places;  // codes may differ in what is not used
   for (const TrialRecord& trial : trials) {
     const auto values = values_of(trial);
-    TableTrial row{.outcome = trial.outcome, .timing = trial.timing, .gstencils = trial.gstencils};
+    TableTrial row{.outcome = trial.outcome, .timing = trial.timing, .gstencils = trial.rate};
     for (const std::string& column : table.parameters) row.values.push_back(values.at(column));
     row.benchmark_ms = trial.timing.median_ms * trial.timing.samples;
     row.when = trial.created_at;

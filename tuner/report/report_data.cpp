@@ -59,7 +59,7 @@ std::vector<ReportedRate> rates_of(std::span<const TrialRecord> trials, int (*st
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const TrialRecord& trial = trials[i];
     if (!was_timed(trial)) continue;
-    rates.push_back({static_cast<int>(i) + 1, trial.code, trial.gstencils, steps_of(trial), seconds[i]});
+    rates.push_back({static_cast<int>(i) + 1, trial.code, trial.rate, steps_of(trial), seconds[i]});
   }
   return rates;
 }
@@ -74,7 +74,7 @@ std::vector<ReportedParameter> parameters_of(const Tuning& winner, std::span<con
       if (tuning.family != winner.family || !parameter.used_by(tuning)) continue;
       ReportedValue& value = values[static_cast<int>(parameter.get(tuning))];
       value.value = value_text(parameter, tuning);
-      value.gstencils = std::max(value.gstencils, trial.gstencils);
+      value.rate = std::max(value.rate, trial.rate);
       ++value.trials;
     }
     if (values.size() < 2) continue;
@@ -107,10 +107,10 @@ std::vector<ReportedBaseline> baselines_of(const Problem& problem, const Limits&
     ReportedBaseline reported{std::string(baseline.name), code(*baseline.tuning), 0};
     for (const TrialRecord& trial : trials) {
       if (trial.outcome == Outcome::ok && trial.code == reported.code) {
-        reported.gstencils = std::max(reported.gstencils, trial.gstencils);
+        reported.rate = std::max(reported.rate, trial.rate);
       }
     }
-    if (reported.gstencils > 0) all.push_back(std::move(reported));
+    if (reported.rate > 0) all.push_back(std::move(reported));
   }
   return all;
 }
@@ -156,7 +156,7 @@ std::vector<ReportedParameter> parameters_of(const OwnKernel& kernel, const Para
       const std::int64_t number = (*values)[place];
       ReportedValue& value = tried[number];
       value.value = std::to_string(number);
-      value.gstencils = std::max(value.gstencils, trial.gstencils);
+      value.rate = std::max(value.rate, trial.rate);
       ++value.trials;
     }
     if (tried.size() < 2) continue;

@@ -15,7 +15,7 @@ namespace stencil_tune {
 struct ReportedRate {
   int number = 0;  ///< of the trial, from 1 in the order of storage
   std::string code;
-  double gstencils = 0;
+  double rate = 0;
   int steps = 1;       ///< of a launch
   double seconds = 0;  ///< of the search until it was stored, without what lies between sessions
 };
@@ -23,7 +23,7 @@ struct ReportedRate {
 /// What one value of a parameter reached at best.
 struct ReportedValue {
   std::string value;
-  double gstencils = 0;
+  double rate = 0;
   int trials = 0;
 };
 
@@ -42,7 +42,7 @@ struct ReportedFailure {
 struct ReportedBaseline {
   std::string name;
   std::string code;
-  double gstencils = 0;
+  double rate = 0;
 };
 
 struct ReportData {

@@ -38,7 +38,7 @@ std::string head(const ReportData& data) {
 std::string winner_section(const ReportData& data) {
   const TrialRecord& trial = data.winner.trial;
   std::string text =
-      fmt::format("<p class=\"rate\">{} {}</p>\n<p><code>{}</code></p>\n", rate_text(trial.gstencils, trial.predicted),
+      fmt::format("<p class=\"rate\">{} {}</p>\n<p><code>{}</code></p>\n", rate_text(trial.rate, trial.predicted),
                   escape_html(trial.problem.unit), escape_html(trial.code));
   std::vector<TableRow> rows;
   if (trial.predicted) {
@@ -55,10 +55,10 @@ std::string winner_section(const ReportData& data) {
         {"effective bandwidth", fmt::format("{}{:.0f} GB/s: fields that a step changes twice, known ones once",
                                             mark(trial.predicted), effective_gbs(trial))});
   }
-  if (data.winner.naive_gstencils > 0) {
+  if (data.winner.naive_rate > 0) {
     rows.push_back({"naive kernel", fmt::format("{} GStencil/s, the winner is {}{:.2f} times as fast",
-                                                rate_text(data.winner.naive_gstencils, trial.predicted),
-                                                mark(trial.predicted), trial.gstencils / data.winner.naive_gstencils)});
+                                                rate_text(data.winner.naive_rate, trial.predicted),
+                                                mark(trial.predicted), trial.rate / data.winner.naive_rate)});
   }
   rows.push_back(
       {"resources", fmt::format("{} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %", trial.registers,
@@ -70,7 +70,7 @@ std::string winner_section(const ReportData& data) {
   }
   if (const std::string load = load_text(trial); !load.empty()) {
     rows.push_back({"sustained", load});
-    rows.push_back({"won by", trial.objective});
+    rows.push_back({"won by", std::string(name(trial.objective))});
   } else if (!trial.predicted && trial.problem.steps > 1) {
     rows.push_back({"sustained", "not measured: the rate above is a burst's"});
   }
@@ -87,10 +87,10 @@ std::string search_chart(const ReportData& data) {
   const bool has_times = data.rates.size() > 1 && data.rates.back().seconds > data.rates.front().seconds;
   for (const ReportedRate& each : data.rates) {
     const double x = has_times ? each.seconds : each.number;
-    trials.push_back({x, each.gstencils, rate_text(each.gstencils, predicted) + " " + each.code});
+    trials.push_back({x, each.rate, rate_text(each.rate, predicted) + " " + each.code});
     const double before = best.empty() ? 0 : best.back().y;
     if (!best.empty()) best.push_back({x, before, ""});
-    best.push_back({x, std::max(before, each.gstencils), ""});
+    best.push_back({x, std::max(before, each.rate), ""});
   }
   Chart chart("Rate of each trial and of the best so far", has_times ? "seconds of the search" : "trial",
               data.winner.trial.problem.unit, Scale::linear);
@@ -120,8 +120,7 @@ std::string roofline_chart(const ReportData& data) {
   double most = 1;
   for (const ReportedRate& each : data.rates) {
     most = std::max(most, static_cast<double>(each.steps));
-    ChartPoint point{each.steps * one_step, each.gstencils,
-                     rate_text(each.gstencils, winner.predicted) + " " + each.code};
+    ChartPoint point{each.steps * one_step, each.rate, rate_text(each.rate, winner.predicted) + " " + each.code};
     (each.code == winner.code ? best : trials).push_back(std::move(point));
   }
   Chart chart("Roofline", "operations a byte of memory", winner.problem.unit, Scale::logarithmic);
@@ -151,9 +150,8 @@ std::string parameters_section(const ReportData& data) {
   for (const ReportedParameter& each : data.parameters) {
     std::string values;
     for (const ReportedValue& value : each.values) {
-      values +=
-          fmt::format("{}{}{}:\t{}", values.empty() ? "" : ", ", value.value, value.value == each.winners ? "*" : "",
-                      rate_text(value.gstencils, data.winner.trial.predicted));
+      values += fmt::format("{}{}{}:\t{}", values.empty() ? "" : ", ", value.value,
+                            value.value == each.winners ? "*" : "", rate_text(value.rate, data.winner.trial.predicted));
     }
     rows.push_back({each.name, values, each.meaning});
   }
@@ -163,9 +161,8 @@ std::string parameters_section(const ReportData& data) {
 std::string baselines_section(const ReportData& data) {
   std::vector<TableRow> rows;
   for (const ReportedBaseline& each : data.baselines) {
-    rows.push_back({each.name,
-                    each.gstencils > 0 ? rate_text(each.gstencils, data.winner.trial.predicted) : "not tried",
-                    each.code});
+    rows.push_back(
+        {each.name, each.rate > 0 ? rate_text(each.rate, data.winner.trial.predicted) : "not tried", each.code});
   }
   return rows.empty() ? ""
                       : "<h2>The textbook's kernels</h2>\n" + html_table({"kernel", "GStencil/s", "candidate"}, rows);

@@ -45,7 +45,7 @@ void JsonProgress::idle(const Progress& progress) { tell_progress(progress); }
 void JsonProgress::waiting(const std::string& what) { tell({{"event", "waiting"}, {"what", what}}); }
 
 void JsonProgress::tell_progress(const Progress& progress) {
-  const double best = progress.best ? progress.best->gstencils : 0;
+  const double best = progress.best ? progress.best->rate : 0;
   if (best <= best_told_ && progress.elapsed_s < told_at_s_ + kEveryS && told_at_s_ >= 0) return;
   told_at_s_ = progress.elapsed_s;
   best_told_ = best;
@@ -63,7 +63,7 @@ void JsonProgress::tell_progress(const Progress& progress) {
     const ProblemKey& problem = progress.best->problem;
     const bool is_stencils = problem.kind == SubjectKind::stencil;
     event["best"] = {{"code", progress.best->code},
-                     {is_stencils ? "gstencils" : "rate", progress.best->gstencils},
+                     {is_stencils ? "gstencils" : "rate", progress.best->rate},
                      {"share", progress.best->share}};
     if (!is_stencils) event["best"]["unit"] = problem.unit;
   }

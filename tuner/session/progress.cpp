@@ -33,7 +33,7 @@ double done_share(const Progress& progress) {
 std::vector<std::string> best_texts(const Progress& progress, bool predicted) {
   if (!progress.best) return {"no result yet"};
   const char* mark = predicted ? "~" : "";
-  return {fmt::format("best {}{:.1f} {}", mark, progress.best->gstencils, progress.best->problem.unit),
+  return {fmt::format("best {}{:.1f} {}", mark, progress.best->rate, progress.best->problem.unit),
           fmt::format("({}{:.0f} % of copy)", mark, 100 * progress.best->share), progress.best->code};
 }
 
@@ -103,7 +103,7 @@ void ConsoleProgress::finished_trial(const TrialRecord& /*trial*/, const Progres
     redraw(progress);
     return;
   }
-  const bool better = progress.best && progress.best->gstencils > best_said_ * kBetterWorthSaying;
+  const bool better = progress.best && progress.best->rate > best_said_ * kBetterWorthSaying;
   if (better || progress.elapsed_s >= said_at_s_ + kPlainEveryS) say_status(progress);
 }
 
@@ -137,7 +137,7 @@ void ConsoleProgress::say(const std::string& line) {
 }
 
 void ConsoleProgress::say_status(const Progress& progress) {
-  if (progress.best) best_said_ = progress.best->gstencils;
+  if (progress.best) best_said_ = progress.best->rate;
   said_at_s_ = progress.elapsed_s;
   say(fmt::format("{:4.0f} s  {}  {}", progress.elapsed_s, counts_text(progress),
                   fmt::join(best_texts(progress, predicted_), " ")));

@@ -48,7 +48,7 @@ const TrialRecord* winner_of(const Report& report) {
 
 double winner_rate(const Report& report) {
   const TrialRecord* winner = winner_of(report);
-  return winner == nullptr ? 0 : winner->gstencils;
+  return winner == nullptr ? 0 : winner->rate;
 }
 
 std::vector<std::string> row_cells(const ReportRow& row, double winner, bool predicted) {
@@ -57,9 +57,9 @@ std::vector<std::string> row_cells(const ReportRow& row, double winner, bool pre
   const bool compare = winner > 0 && row.name != kWinnerRow && row.name != kBestPredictedRow;
   const std::string spills = trial.spill_bytes > 0 ? fmt::format(" (spills {} B)", trial.spill_bytes) : "";
   return {row.name,
-          fmt::format("{}{:.1f}", mark, trial.gstencils),
+          fmt::format("{}{:.1f}", mark, trial.rate),
           fmt::format("{}{:.1f}", mark, 100 * trial.share),
-          compare ? fmt::format("{}{:.2f} x", mark, winner / trial.gstencils) : "",
+          compare ? fmt::format("{}{:.2f} x", mark, winner / trial.rate) : "",
           fmt::format("{}{}", trial.registers, spills),
           shared_text(trial.shared_bytes),
           fmt::format("{:.0f} %", 100 * trial.occupancy),
@@ -68,7 +68,7 @@ std::vector<std::string> row_cells(const ReportRow& row, double winner, bool pre
 
 bool raced_under_load(std::span<const ReportRow> rows) {
   return std::any_of(rows.begin(), rows.end(),
-                     [](const ReportRow& row) { return row.trial && row.trial->sustained_gstencils > 0; });
+                     [](const ReportRow& row) { return row.trial && row.trial->sustained_rate > 0; });
 }
 
 const ReportRow* leading_row(std::span<const ReportRow> rows) {
@@ -80,8 +80,8 @@ const ReportRow* leading_row(std::span<const ReportRow> rows) {
 
 /// Empty where it did not race so, or where there is no NVML.
 std::vector<std::string> load_cells(const TrialRecord& trial) {
-  if (trial.sustained_gstencils <= 0) return {"", "", ""};
-  std::vector<std::string> cells{fmt::format("{:.1f}", trial.sustained_gstencils), "", ""};
+  if (trial.sustained_rate <= 0) return {"", "", ""};
+  std::vector<std::string> cells{fmt::format("{:.1f}", trial.sustained_rate), "", ""};
   if (trial.watts > 0) cells[1] = fmt::format("{:.0f}", trial.watts), cells[2] = nanojoules_text(trial.nanojoules);
   return cells;
 }
@@ -98,7 +98,7 @@ std::string rows_table(std::span<const ReportRow> report_rows, std::string_view 
   const ReportRow* const leader = leading_row(report_rows);
   for (const ReportRow& row : report_rows) {
     if (!row.trial) continue;
-    rows.push_back(row_cells(row, leader == nullptr ? 0 : leader->trial->gstencils, predicted));
+    rows.push_back(row_cells(row, leader == nullptr ? 0 : leader->trial->rate, predicted));
     if (!under_load) continue;
     const auto cells = load_cells(*row.trial);
     rows.back().insert(rows.back().begin() + kRate + 1, cells.begin(), cells.end());
@@ -150,7 +150,7 @@ std::string clocks_note(const Report& report) {
   const TrialRecord* winner = winner_of(report);
   if (winner == nullptr || winner->sm_clock_mhz == 0) return {};
   std::string note = fmt::format("the winner raced at {} MHz{}", winner->sm_clock_mhz,
-                                 winner->sustained_gstencils > 0 ? " at the least" : "");
+                                 winner->sustained_rate > 0 ? " at the least" : "");
   if (!winner->throttle.empty()) note += ", slowed down by: " + winner->throttle;
   return note;
 }
@@ -169,17 +169,17 @@ std::string bandwidth_note(const Report& report) {
 std::string nanojoules_text(double nanojoules) { return fmt::format("{:.3g}", nanojoules); }
 
 std::string rates_text(const TrialRecord& trial) {
-  const std::string rate = fmt::format("{}{:.1f} {}", trial.predicted ? "~" : "", trial.gstencils, trial.problem.unit);
+  const std::string rate = fmt::format("{}{:.1f} {}", trial.predicted ? "~" : "", trial.rate, trial.problem.unit);
   if (trial.predicted) return rate;
-  if (trial.sustained_gstencils > 0) {
-    return fmt::format("{} in a burst, {:.1f} sustained", rate, trial.sustained_gstencils);
+  if (trial.sustained_rate > 0) {
+    return fmt::format("{} in a burst, {:.1f} sustained", rate, trial.sustained_rate);
   }
   return trial.problem.steps > 1 ? rate + " in a burst" : rate;
 }
 
 std::string load_text(const TrialRecord& trial) {
-  if (trial.sustained_gstencils <= 0) return "";
-  std::string text = fmt::format("{:.1f} {} under continuous load", trial.sustained_gstencils, trial.problem.unit);
+  if (trial.sustained_rate <= 0) return "";
+  std::string text = fmt::format("{:.1f} {} under continuous load", trial.sustained_rate, trial.problem.unit);
   if (trial.watts > 0) {
     text += fmt::format(", {:.0f} W, {} {}", trial.watts, nanojoules_text(trial.nanojoules),
                         trial.problem.kind == SubjectKind::stencil ? "nJ an update" : energy_unit(trial.problem.unit));
@@ -267,7 +267,7 @@ Json trial_json(const TrialRecord& trial) {
   json["predicted"] = trial.predicted;
   json["raced"] = trial.raced;
   const bool is_stencils = trial.problem.kind == SubjectKind::stencil;
-  json[is_stencils ? "gstencils" : "rate"] = trial.gstencils;
+  json[is_stencils ? "gstencils" : "rate"] = trial.rate;
   if (!is_stencils) json["unit"] = trial.problem.unit;
   json["share_of_copy"] = trial.share;
   if (trial.ceiling_gbs > 0) json["effective_gbs"] = effective_gbs(trial);
@@ -282,9 +282,9 @@ Json trial_json(const TrialRecord& trial) {
   if (trial.sharpness >= 0) json["sharpness"] = trial.sharpness;
   if (!trial.sharpness_note.empty()) json["sharpness_note"] = trial.sharpness_note;
   if (!trial.plan.empty()) json["plan"] = trial.plan;
-  if (trial.raced) json["objective"] = trial.objective;
-  if (trial.sustained_gstencils > 0) {
-    json[is_stencils ? "sustained_gstencils" : "sustained_rate"] = trial.sustained_gstencils;
+  if (trial.raced) json["objective"] = name(trial.objective);
+  if (trial.sustained_rate > 0) {
+    json[is_stencils ? "sustained_rate" : "sustained_rate"] = trial.sustained_rate;
   }
   if (trial.watts > 0) {
     json["watts"] = trial.watts;
@@ -324,7 +324,7 @@ Json report_json(const Report& report) {
     Json entry{{"kernel", row.name}};
     if (row.trial) {
       entry.update(trial_json(*row.trial));
-      if (winner > 0 && row.trial->gstencils > 0) entry["winner_speed_up"] = winner / row.trial->gstencils;
+      if (winner > 0 && row.trial->rate > 0) entry["winner_speed_up"] = winner / row.trial->rate;
     } else {
       entry["not_available"] = row.reason;
     }

@@ -65,11 +65,11 @@ void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& ra
   const double rate = run_rate(plan, rates);
   if (plan.fused == 1 || rate <= 0) return;
   fused.plan = plan_text(plan);
-  fused.share *= rate / fused.gstencils;
-  fused.gstencils = rate;
-  if (fused.sustained_gstencils <= 0) return;
-  fused.sustained_gstencils = run_rate(plan, {fused.sustained_gstencils, rates.remainder, rates.single});
-  fused.nanojoules = fused.watts / fused.sustained_gstencils;
+  fused.share *= rate / fused.rate;
+  fused.rate = rate;
+  if (fused.sustained_rate <= 0) return;
+  fused.sustained_rate = run_rate(plan, {fused.sustained_rate, rates.remainder, rates.single});
+  fused.nanojoules = fused.watts / fused.sustained_rate;
 }
 
 std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner,

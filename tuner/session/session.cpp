@@ -51,12 +51,12 @@ class Session {
                  0,
                  options.predicted,
                  utc_now(),
-                 std::string(name(race_objective(options.objective, parts.subject.steps(), options.predicted)))},
+                 race_objective(options.objective, parts.subject.steps(), options.predicted)},
         devices_(workers_of(parts), parts.clock, [this](const std::string& what) { parts_.observer.waiting(what); }),
         contenders_(parts.subject, static_cast<std::size_t>(options.finalists),
                     races_under_load(parts.subject, options)),
         queue_(parts.strategy, parts.compilers, options.max_trials, devices_.size()),
-        seen_(parts.subject, options.single_steps_gstencils),
+        seen_(parts.subject, options.single_steps_rate),
         time_(parts.clock, options.budget_s, parts.subject.steps() > 1 && !options.predicted,
               races_under_load(parts.subject, options)) {}
 
@@ -86,7 +86,7 @@ class Session {
 
   // Stale trials are not among them, nor those of other data, nor what another model predicted.
   void recall_known_trials() {
-    const auto model = options_.predicted ? std::optional<std::string_view>(parts_.platform.driver) : std::nullopt;
+    const auto model = options_.predicted ? std::optional<std::string_view>(parts_.platform.model) : std::nullopt;
     auto known = trials_.known(context_key(), parts_.platform.gpu, model, [&](const TrialRecord& trial) {
       return trial.platform.template_signature == parts_.subject.signature(trial.code);
     });
@@ -106,7 +106,7 @@ class Session {
       queue_.add_incumbent(ranking[i].code);
     }
     const auto winner = choose_winner(known, context_.objective);
-    if (!winner || winner->sustained_gstencils <= 0) return;
+    if (!winner || winner->sustained_rate <= 0) return;
     won_before_ = winner->code;
     if (std::none_of(ranking.begin(),
                      ranking.begin() + static_cast<std::ptrdiff_t>(std::min(kIncumbents, ranking.size())),
@@ -283,7 +283,7 @@ class Session {
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(trial.code, score(trial));
-    if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
+    if (ok && !dropped && is_sharp(trial) && (!best_ || trial.rate > best_->rate)) best_ = trial;
     seen_.add(trial);
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
   }
@@ -371,7 +371,7 @@ class Session {
     if (const auto winner =
             winners_.settle(context_key(), parts_.platform.gpu,
                             race_objective(options_.objective, parts_.subject.steps(), options_.predicted),
-                            naive_gstencils(), cannot_run_)) {
+                            naive_rate(), cannot_run_)) {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
     result_.best = best_;
@@ -384,8 +384,8 @@ class Session {
   bool was_stopped(const DeviceResult& timed) const { return parts_.stop && timed.outcome == Outcome::worker_killed; }
   ProblemKey context_key() const { return parts_.subject.key(); }
 
-  double naive_gstencils() const { return seen_.naive_rate(parts_.baselines); }
-  std::int64_t store(const TrialRecord& trial) { return trials_.insert(trial, naive_gstencils()).id; }
+  double naive_rate() const { return seen_.naive_rate(parts_.baselines); }
+  std::int64_t store(const TrialRecord& trial) { return trials_.insert(trial, naive_rate()).id; }
 
   Progress progress(Progress::Phase phase) const {
     Progress p;

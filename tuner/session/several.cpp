@@ -20,7 +20,7 @@ constexpr std::size_t kRate = 3;
 double naive_rate(const Report& report) {
   const auto naive = std::find_if(report.rows.begin(), report.rows.end(),
                                   [](const ReportRow& row) { return row.name == "naive" && row.trial; });
-  return naive == report.rows.end() ? 0 : naive->trial->gstencils;
+  return naive == report.rows.end() ? 0 : naive->trial->rate;
 }
 
 /// Of what a report shows: a measured winner that is known, or the best of its table; null where there is none.
@@ -41,11 +41,11 @@ std::vector<std::string> cells(const Report& report) {
   }
   const TrialRecord& trial = *shown;
   const bool is_known = report.predicted && report.known;
-  const double naive = is_known ? report.known->naive_gstencils : naive_rate(report);
+  const double naive = is_known ? report.known->naive_rate : naive_rate(report);
   const char* mark = trial.predicted ? "~" : "";
-  row.push_back(fmt::format("{}{:.1f}", mark, trial.gstencils));
+  row.push_back(fmt::format("{}{:.1f}", mark, trial.rate));
   row.push_back(fmt::format("{}{:.1f}", mark, 100 * trial.share));
-  row.push_back(naive > 0 ? fmt::format("{}{:.2f}", mark, trial.gstencils / naive) : "");
+  row.push_back(naive > 0 ? fmt::format("{}{:.2f}", mark, trial.rate / naive) : "");
   row.emplace_back(trial.predicted ? "predicted" : origin_of(trial));
   row.push_back(trial.code);
   return row;
@@ -60,7 +60,7 @@ std::string format_reports(std::span<const Report> reports, const Terminal& term
   std::vector<std::vector<std::string>> rows;
   const bool under_load = std::any_of(reports.begin(), reports.end(), [](const Report& report) {
     const TrialRecord* const shown = shown_trial(report);
-    return shown != nullptr && shown->sustained_gstencils > 0;
+    return shown != nullptr && shown->sustained_rate > 0;
   });
   std::vector<TableColumn> columns = kColumns;
   if (under_load) columns.insert(columns.begin() + kRate + 1, {"sustained"});
@@ -68,7 +68,7 @@ std::string format_reports(std::span<const Report> reports, const Terminal& term
     rows.push_back(cells(report));
     const TrialRecord* const shown = shown_trial(report);
     if (!under_load || shown == nullptr) continue;
-    const double rate = shown->sustained_gstencils;
+    const double rate = shown->sustained_rate;
     rows.back().insert(rows.back().begin() + kRate + 1, rate > 0 ? fmt::format("{:.1f}", rate) : "");
   }
   const std::string boundary = to_string(problem.boundaries, problem.extents.rank);

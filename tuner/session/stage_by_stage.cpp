@@ -43,7 +43,7 @@ TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> sta
   whole.id = 0;
   whole.problem = problem_key(step);
   whole.plan.clear();
-  whole.gstencils = kernel_rate(StencilSubject(step), whole.timing);
+  whole.rate = kernel_rate(StencilSubject(step), whole.timing);
   const double rate_gbs = minimal_traffic_bytes(step) / whole.timing.median_ms / 1e6;
   whole.share = whole.ceiling_gbs > 0 ? rate_gbs / whole.ceiling_gbs : 0;
   return whole;

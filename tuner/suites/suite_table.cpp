@@ -18,13 +18,13 @@ const TrialRecord* trial_of(const Report& report, const std::string& kernel) {
 
 double rate_of(const Report& report, const std::string& kernel) {
   const TrialRecord* const trial = trial_of(report, kernel);
-  return trial != nullptr ? trial->gstencils : 0;
+  return trial != nullptr ? trial->rate : 0;
 }
 
 /// Of the winner under continuous load; 0 where it did not race so.
 double sustained_rate(const Report& report) {
   const TrialRecord* const trial = trial_of(report, kWinner);
-  return trial != nullptr ? trial->sustained_gstencils : 0;
+  return trial != nullptr ? trial->sustained_rate : 0;
 }
 
 /// Of the winner; 0 where there is none.

@@ -152,8 +152,7 @@ typedef struct stencil_tune_export_options {
 #define STENCIL_TUNE_EXPORT_OPTIONS_INIT \
   { sizeof(stencil_tune_export_options), NULL, NULL, 0, 0, 0, 0 }
 
-/** One cell of a source or a receiver; a point off the grid has several (stencil_tune_spread()). Since 0.3, as all that
- * has to do with points. */
+/** One cell of a source or a receiver; a point off the grid has several (stencil_tune_spread()). */
 typedef struct stencil_tune_point_cell {
   int32_t point;   /**< number of the source or receiver, from 0 */
   int32_t field;   /**< in the order of a launch's addresses, from 0 */
@@ -216,17 +215,17 @@ stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t r
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
 /** The adjoint of a stencil of one stage, for gradients: reads "grad_u_next" and what derivatives depend on, writes
- * "grad_u". It is the adjoint on periodic and zero boundaries. Since 0.2. */
+ * "grad_u". It is the adjoint on periodic and zero boundaries. */
 stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint);
-/** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it. Since 0.2.
+/** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it.
  */
 stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
                                                              stencil_tune_stencil** adjoint);
 /** The stencil of one stage with a tangent beside each field that its steps change: "tangent_u", the derivative with
- * respect to the coefficient. It runs as any other, from tangents of zero. Since 0.4. */
+ * respect to the coefficient. It runs as any other, from tangents of zero. */
 stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,
                                                  stencil_tune_stencil** tangent);
-/** One of its stages as a stencil of its own, of the fields that it uses, with all coefficients. Since 0.4. */
+/** One of its stages as a stencil of its own, of the fields that it uses, with all coefficients. */
 stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stencil, int32_t stage,
                                                stencil_tune_stencil** alone);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
@@ -247,8 +246,7 @@ const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil,
 const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* stencil, int32_t coefficient);
 /** What a launch without numbers takes. */
 double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient);
-/** 1 where a step, or one after it, reads what the field held before it, else 0. Since 0.2, as all up to
- * stencil_tune_lookup(). */
+/** 1 where a step, or one after it, reads what the field held before it, else 0. */
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where a step writes the field, else 0. */
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);
@@ -259,9 +257,9 @@ int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);
 /** The field whose held layers this one's buffer has once steps have written it: u_next and u_prev have those of u; the
- * field itself where it keeps its own. -1 beyond the last. Since 0.7. */
+ * field itself where it keeps its own. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, int32_t field);
-/** 1 where each stage writes weighted sums of cells alone, with weights that no field enters, else 0. Since 0.4. */
+/** 1 where each stage writes weighted sums of cells alone, with weights that no field enters, else 0. */
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil);
 /** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
@@ -274,7 +272,7 @@ stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* 
 
 /** Refuses what stencil_tune_lookup() would refuse of the request whatever the GPU. boundary: what lies beyond the
  * edges of the grid, where a definition says it itself too, as `boundary` of a request; stencil_tune_free_text(). NULL
- * is fine. Since 0.8. */
+ * is fine. */
 stencil_tune_status stencil_tune_check_request(const stencil_tune_request* request, char** boundary);
 /** The best kernel known for the request. Compiles nothing yet. */
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
@@ -289,7 +287,7 @@ const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel);     /**
 const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel); /**< a sentence a stage */
 double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel);     /**< GStencil/s when tuned, else 0 */
 /** The whole of it, for one stage in a launch; -1: of the kernel that most of a long stencil_tune_advance() goes
- * through, since 0.8. evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
+ * through. evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
 stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* kernel, int32_t stage,
                                                     stencil_tune_evidence* evidence);
 const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel); /**< looked up for: "sm_90" */
@@ -307,9 +305,9 @@ int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel)
 size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel);
 /** Bytes that the fields' addresses must be multiples of. */
 size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);
-/** Ordinal of the GPU that it was looked up for; -1 for one by its name. Since 0.2. */
+/** Ordinal of the GPU that it was looked up for; -1 for one by its name. */
 int32_t stencil_tune_kernel_device(const stencil_tune_kernel* kernel);
-/** Bytes of spare buffers that each stream takes which advances. Since 0.2. */
+/** Bytes of spare buffers that each stream takes which advances. */
 size_t stencil_tune_kernel_workspace_bytes(const stencil_tune_kernel* kernel);
 
 /* The kernel as text. What these return is the caller's: stencil_tune_free_text(). */
@@ -353,7 +351,7 @@ stencil_tune_status stencil_tune_advance(const stencil_tune_kernel* kernel, stru
                                          int32_t coefficient_count);
 
 /* On any thread, whatever context is current there or none: for languages whose libraries look after contexts. Where
- * the current context is not on the kernel's GPU, that GPU's primary context is made current for the call. Since 0.2.
+ * the current context is not on the kernel's GPU, that GPU's primary context is made current for the call.
  */
 
 /** stencil_tune_prepare(), and where runs take spare buffers those of the stream. */
@@ -387,7 +385,7 @@ stencil_tune_status stencil_tune_advance_at(const stencil_tune_kernel* kernel, c
                                             int64_t steps, const double* coefficients, int32_t coefficient_count);
 
 /* Points: sources, which add time series at cells during a run, and receivers, which record cells; exact inside fused
- * steps. Since 0.3. */
+ * steps. */
 
 /** Writes the cells around a position between them, weighted linearly along each axis, to `cells`, which has room for
  * 8; returns how many there are. position: three numbers in cells, where (0, 0, 0) is the middle of the first one. */
@@ -417,7 +415,7 @@ stencil_tune_status stencil_tune_advance_with_points(const stencil_tune_kernel* 
                                                      int64_t steps, const double* coefficients,
                                                      int32_t coefficient_count);
 
-/* On any thread, as stencil_tune_launch_on_device(), at a place and with points. Since 0.4. */
+/* On any thread, as stencil_tune_launch_on_device(), at a place and with points. */
 
 /** stencil_tune_launch_at(). */
 stencil_tune_status stencil_tune_launch_at_on_device(stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
@@ -444,18 +442,18 @@ stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kern
                                                                int32_t field_count, int64_t steps,
                                                                const double* coefficients, int32_t coefficient_count);
 
-/* Fewer arguments and fewer calls for languages in which both cost more than the launch. Since 0.5. */
+/* Fewer arguments and fewer calls for languages in which both cost more than the launch. */
 
 /** stencil_tune_launch_on_device() of the whole grid with the stencil's own coefficients; all fields are given. */
 stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                 void* const* fields);
 /** The same with coefficients into outputs that hold nothing yet: the layers that boundary hold keeps are copied there
- * first, from the fields that the outputs become. Since 0.7. */
+ * first, from the fields that the outputs become. */
 stencil_tune_status stencil_tune_step_into_new_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                          void* const* fields, const double* coefficients,
                                                          int32_t coefficient_count);
 /** stencil_tune_advance_at_on_device() of fields whose arrays carry the same held layers already, as after another run
- * of theirs: they are not copied again. Since 0.7. */
+ * of theirs: they are not copied again. */
 stencil_tune_status stencil_tune_advance_again_on_device(stencil_tune_kernel* kernel, const int64_t* origin,
                                                          int64_t step, struct CUstream_st* stream, void** fields,
                                                          int32_t field_count, int64_t steps, const double* coefficients,
@@ -484,11 +482,11 @@ typedef struct stencil_tune_exchange {
  * none of the library's, a Python exception is set too. */
 stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
                                                 void* arrays);
-/** stencil_tune_step_into_new_on_device() in the same way, with the stencil's own coefficients. Since 0.7. */
+/** stencil_tune_step_into_new_on_device() in the same way, with the stencil's own coefficients. */
 stencil_tune_status stencil_tune_step_into_new_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
                                                          void* arrays);
 
-/* Kernels of the user's own: docs/kernels-of-your-own.md. Since 0.7. */
+/* Kernels of the user's own: docs/kernels-of-your-own.md. */
 
 /** A size of a definition with the value that it is wanted for. */
 typedef struct stencil_tune_own_size {

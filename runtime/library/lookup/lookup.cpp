@@ -106,7 +106,7 @@ std::optional<Contender> contend(const Problem& problem, const LookupTarget& tar
 
 bool better(const Contender& a, const Contender& b) {
   const auto rank = [](const Contender& c) {
-    return std::tuple(c.match, c.stale, c.distance, c.other_pitch, c.other_objective, -c.winner->trial.gstencils,
+    return std::tuple(c.match, c.stale, c.distance, c.other_pitch, c.other_objective, -c.winner->trial.rate,
                       c.winner->trial.id);
   };
   return rank(a) < rank(b);
@@ -121,10 +121,10 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
                     .tuned_extents = trial.problem.extents,
                     .tuned_pitch = pitch_of(trial.problem),
                     .gpu = trial.platform.gpu,
-                    .driver = trial.predicted ? "" : trial.platform.driver,
+                    .driver = trial.platform.driver,
                     .nvrtc = trial.platform.nvrtc,
                     .tuned_at = trial.created_at,
-                    .gstencils = trial.gstencils,
+                    .gstencils = trial.rate,
                     .share = trial.share,
                     .notes = std::move(notes)};
   if (contender.narrowed) {
@@ -142,7 +142,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
   }
   if (contender.other_objective > 0) {
     evidence.notes.push_back(
-        fmt::format("it won by {}: no winner by {} is as near", trial.objective, name(target.objective)));
+        fmt::format("it won by {}: no winner by {} is as near", name(trial.objective), name(target.objective)));
   }
   if (contender.stale) evidence.notes.emplace_back("its template has changed since it was tuned: the rate may differ");
   return evidence;
@@ -180,19 +180,34 @@ double log_distance(const Extents& a, const Extents& b) {
 
 namespace {
 
+/// A stale contender is compiled where it would win: it is fresh where its machine code is what was timed.
+void renew_first(const Problem& problem, const LookupTarget& target, std::vector<Contender>& sorted) {
+  if (!target.same_machine_code) return;
+  for (Contender& contender : sorted) {
+    if (!contender.stale) return;
+    const TrialRecord& trial = contender.winner->trial;
+    if (!target.same_machine_code(trial, problem_of(trial.problem, problem.stencil))) continue;
+    contender.stale = false;
+    contender.match = match_of(contender, problem, target);
+    return;
+  }
+}
+
 std::optional<Choice> best_of(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners,
                               std::vector<std::string>& notes) {
   const std::string key = stencil_key(problem.stencil);
-  std::optional<Contender> best;
+  std::vector<Contender> contenders;
   for (const WinnerRecord& winner : winners) {
     const TrialRecord& trial = winner.trial;
     const bool considered = trial.problem.stencil_key == key && serves(trial.problem, problem) &&
                             trial.platform.architecture == target.architecture;
     if (!considered) continue;
-    const auto contender = contend(problem, target, winner, notes);
-    if (contender && (!best || better(*contender, *best))) best = contender;
+    if (const auto contender = contend(problem, target, winner, notes)) contenders.push_back(*contender);
   }
-  if (!best) return std::nullopt;
+  if (contenders.empty()) return std::nullopt;
+  std::sort(contenders.begin(), contenders.end(), better);
+  renew_first(problem, target, contenders);
+  const auto best = std::min_element(contenders.begin(), contenders.end(), better);
   return Choice{best->tuning, evidence_of(*best, problem, target, notes)};
 }
 

@@ -5,6 +5,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "stencil_tune/kernel.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ struct LookupTarget {
   Limits limits;
   std::size_t alignment = 256;  ///< bytes that the fields' addresses are multiples of
   Objective objective = Objective::time;
+  /// Whether a trial whose template's text has changed still compiles to the machine code that was timed
+  /// (same_machine_code.hpp). Empty: the text alone decides.
+  std::function<bool(const TrialRecord&, const Problem&)> same_machine_code{};
 };
 
 struct Choice {

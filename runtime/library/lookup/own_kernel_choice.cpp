@@ -16,8 +16,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::string_view kBurst = "burst";  // a launch by itself races so
-
 /// "m=1024 n=1024" by name; what is no number is left out.
 std::map<std::string, double, std::less<>> parsed_sizes(std::string_view text) {
   std::map<std::string, double, std::less<>> sizes;
@@ -65,7 +63,7 @@ TunedEvidence evidence_of(const TrialRecord& trial, Match match) {
   evidence.driver = trial.platform.driver;
   evidence.nvrtc = trial.platform.nvrtc;
   evidence.tuned_at = trial.created_at;
-  evidence.rate = trial.gstencils;
+  evidence.rate = trial.rate;
   evidence.unit = trial.problem.unit;
   return evidence;
 }
@@ -98,7 +96,7 @@ OwnChoice choose_configuration(const OwnKernel& kernel, const DeviceFacts& devic
     const TrialRecord& trial = winner.trial;
     const auto match = match_of(trial, wanted, device);
     if (!match) continue;
-    const std::tuple rank{*match, distance(kernel, trial.problem.sizes), trial.objective != kBurst};
+    const std::tuple rank{*match, distance(kernel, trial.problem.sizes), trial.objective != Objective::burst};
     if (best && rank >= best_rank) continue;
     auto values = legal_values(kernel, trial.code, notes);
     if (!values) continue;

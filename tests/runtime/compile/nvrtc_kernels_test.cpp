@@ -1,12 +1,13 @@
 // Generated kernels through NVRTC, whose C++ is neither the host compiler's nor nvcc's: what those take it may refuse.
-#include "bench/kernel_code/code_hash.hpp"
 #include "generator/candidates/constraints.hpp"
 #include "generator/definition/definition.hpp"
 #include "runtime/compile/compiler.hpp"
+#include "runtime/compile/machine_code.hpp"
 #include "stencil_tune/error.hpp"
 
 #include "runtime/library/points/point_kernels.hpp"
 #include "stencil_tune/library.hpp"
+#include "tests/runtime/compile/compiler_if_there.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,15 +18,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::unique_ptr<Compiler> compiler_if_there() {
-  try {
-    return open_nvrtc();
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::missing_library) return nullptr;
-    throw;
-  }
-}
 
 /// The source with its templates as they are: the compiler reads these by itself where the line is written like this.
 KernelSource untrimmed(KernelSource source) {
@@ -48,7 +40,7 @@ TEST(NvrtcKernels, WhatIsLeftOutOfTheTextIsNotCompiled) {
       ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
       const KernelSource source = generate({problem, tuning});
       const auto code_of = [&](const KernelSource& text) {
-        return bench::code_hash(compiler->compile(text, "sm_90").cubin, bench::Tables::counted);
+        return machine_code(compiler->compile(text, "sm_90").cubin);
       };
       EXPECT_EQ(code_of(source), code_of(untrimmed(source))) << code << " " << name(type);
     }

@@ -85,7 +85,7 @@ class CorpusLibrary : public testing::TestWithParam<std::string> {
                       .nvrtc = "13.0",
                       .template_signature = template_signature(tuning)};
     trial.code = code(tuning);
-    trial.gstencils = kTunedRate;
+    trial.rate = kTunedRate;
     return {winner};
   }
 };

@@ -59,7 +59,7 @@ class FusedSteps : public testing::Test {
                       .nvrtc = "13.0",
                       .template_signature = template_signature(parse_code(candidate))};
     trial.code = candidate;
-    trial.gstencils = rate;
+    trial.rate = rate;
     winners_.push_back({.trial = trial});
   }
 

@@ -91,7 +91,7 @@ class LibraryTest : public testing::Test {
                              .nvrtc = "13.0",
                              .template_signature = signature};
     winner.trial.code = code;
-    winner.trial.gstencils = 100;
+    winner.trial.rate = 100;
     return winner;
   }
 

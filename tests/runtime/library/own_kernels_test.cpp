@@ -43,7 +43,7 @@ class OwnKernels : public ::testing::Test {
     trial.platform.gpu = gpu;
     trial.platform.architecture = architecture;
     trial.code = code;
-    trial.gstencils = 5;
+    trial.rate = 5;
     trial.created_at = "2026-11-24T00:00:00Z";
     winners_.push_back(winner);
   }

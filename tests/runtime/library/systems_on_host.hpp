@@ -30,7 +30,7 @@ inline WinnerRecord winner(const Problem& problem, int steps, int fused) {
                           .steps = steps};
   record.trial.platform.architecture = "sm_90";
   record.trial.code = code(tuning);
-  record.trial.gstencils = 1;
+  record.trial.rate = 1;
   return record;
 }
 

@@ -256,7 +256,7 @@ TEST_F(SystemsOnHost, StagesAloneMakeStepsWhereTheyAreKnownToBeFaster) {
     winners.back().trial.problem.stage = stage;
     winners.back().trial.problem.steps = 1;
     winners.back().trial.code = "direct.bx32.by4";
-    winners.back().trial.gstencils = 4;  // half of that together
+    winners.back().trial.rate = 4;  // half of that together
   }
   Kernel kernel = lookup(problem, winners);
   EXPECT_EQ(kernel.fused_steps(), 1);
@@ -274,10 +274,10 @@ std::vector<WinnerRecord> winners_with_pass(const Problem& step, const StageRang
     winners.push_back(winner(step, 1, 1));
     winners.back().trial.problem.stage = stage;
     winners.back().trial.code = "direct.bx32.by4";
-    winners.back().trial.gstencils = 4;
+    winners.back().trial.rate = 4;
   }
   winners.push_back(winner(pass_problem(step, shared), 1, 1));
-  winners.back().trial.gstencils = 3;  // more than two passes of 4
+  winners.back().trial.rate = 3;  // more than two passes of 4
   return winners;
 }
 
@@ -301,7 +301,7 @@ TEST_F(SystemsOnHost, WhatFusedStepsLeaveOverIsMadeInSharedPasses) {
   const Problem problem = on_a_grid(kThreeStages, kHold, 1);
   std::vector<WinnerRecord> winners = winners_with_pass(problem, {0, 2});
   winners.push_back(winner(problem, 100, 2));
-  winners.back().trial.gstencils = 5;
+  winners.back().trial.rate = 5;
   Kernel kernel = lookup(problem, winners);
   EXPECT_EQ(kernel.fused_steps(), 2);
   kernel.prepare();

@@ -23,7 +23,7 @@ class OneSweep : public ::testing::Test {
     trial.platform.template_signature = template_signature(parse_code(code));
     trial.outcome = Outcome::ok;
     trial.timing = {.median_ms = 1, .low_ms = 1, .high_ms = 1, .samples = 10};
-    trial.gstencils = 100;
+    trial.rate = 100;
     trial.raced = true;
     trial.session = "session";
     trial.created_at = "2026-11-21T00:00:00Z";

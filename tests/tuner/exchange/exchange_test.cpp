@@ -54,7 +54,7 @@ TEST_P(RoundTrip, KeepsWhatEachTrialIsOf) {
     EXPECT_EQ(trial.problem, original->problem);
     EXPECT_EQ(trial.outcome == Outcome::ok, original->outcome == Outcome::ok);
     EXPECT_EQ(trial.timing.median_ms, original->timing.median_ms);
-    EXPECT_EQ(trial.gstencils, original->gstencils);
+    EXPECT_EQ(trial.rate, original->rate);
     EXPECT_EQ(trial.platform.gpu, original->platform.gpu);
     EXPECT_EQ(trial.platform.architecture, original->platform.architecture);
     EXPECT_EQ(trial.platform.template_signature, original->platform.template_signature);
@@ -91,7 +91,7 @@ TEST_P(RoundTrip, WithoutTheProblemAWinnerNamesIt) {
   const StencilTrials back = stencil_trials(tables[0], winner);
   for (const TrialRecord& trial : back.trials) {
     if (trial.outcome != Outcome::ok) continue;
-    EXPECT_NEAR(trial.gstencils * trial.timing.median_ms, winner.gstencils * winner.timing.median_ms, 1e-9);
+    EXPECT_NEAR(trial.rate * trial.timing.median_ms, winner.rate * winner.timing.median_ms, 1e-9);
   }
   winner.platform.gpu = "NVIDIA A100";
   if (!tables[0].gpu.empty()) {
@@ -242,8 +242,8 @@ TEST(ForeignFiles, RatesBesideAWinnerSayHowLongATrialTook) {
     if (trial.outcome != Outcome::ok) continue;
     const auto same_code = [&](const TrialRecord& each) { return each.code == trial.code; };
     const auto original = std::find_if(trials.begin(), trials.end(), same_code);
-    EXPECT_NEAR(trial.gstencils, original->gstencils, 1e-9 * original->gstencils);
-    EXPECT_NEAR(trial.timing.median_ms, winner.gstencils * winner.timing.median_ms / trial.gstencils, 1e-9);
+    EXPECT_NEAR(trial.rate, original->rate, 1e-9 * original->rate);
+    EXPECT_NEAR(trial.timing.median_ms, winner.rate * winner.timing.median_ms / trial.rate, 1e-9);
   }
   const TrialTable others = with_rate_alone("GFLOP/s");
   EXPECT_NE(std::string(error_of([&] { stencil_trials(others, winner); }).what()).find("rates in GFLOP/s"),

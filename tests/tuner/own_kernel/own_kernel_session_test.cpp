@@ -119,7 +119,7 @@ TEST_F(OwnKernelSession, EveryConfigurationIsTriedAndTheFastestRightOneWins) {
   ASSERT_TRUE(result.winner);
   EXPECT_EQ(result.winner->code, "BLOCK=64,ITEMS=4");
   EXPECT_TRUE(result.winner->raced);
-  EXPECT_DOUBLE_EQ(result.winner->gstencils, 2000 / 1e6) << "GFLOP/s";
+  EXPECT_DOUBLE_EQ(result.winner->rate, 2000 / 1e6) << "GFLOP/s";
   EXPECT_DOUBLE_EQ(result.winner->share, 12000 / 1e-3 / 1e9 / 1000);
   ASSERT_EQ(result.baselines.size(), 1u);
   EXPECT_EQ(result.baselines[0].name, "first");
@@ -177,7 +177,7 @@ TEST_F(OwnKernelSession, TrialsWithOtherDataAreNotKnownAndWinNothing) {
   EXPECT_EQ(result.trials, 8);
   EXPECT_EQ(device.ran.front(), "BLOCK=64,ITEMS=4") << "what won on other data is tried first";
   ASSERT_TRUE(result.winner);
-  EXPECT_DOUBLE_EQ(result.winner->gstencils, 200 / 1e6) << "slower than what is there of other data";
+  EXPECT_DOUBLE_EQ(result.winner->rate, 200 / 1e6) << "slower than what is there of other data";
   const auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel});
   ASSERT_EQ(winners.size(), 1u) << "under the key that a program asks for";
   EXPECT_EQ(winners[0].trial.platform.template_signature, captured.captured_data);

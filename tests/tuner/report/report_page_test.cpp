@@ -28,7 +28,7 @@ TrialRecord trial(const std::string& code, double gstencils) {
                      .driver = "13.0",
                      .nvrtc = "13.0",
                      .template_signature = template_signature(parse_code(code))};
-  record.gstencils = gstencils;
+  record.rate = gstencils;
   record.ceiling_gbs = 4226;
   record.created_at = "2026-11-23T12:00:00Z";
   return record;
@@ -42,7 +42,7 @@ TrialRecord failed(std::string message) {
 }
 
 ReportData report(const std::vector<TrialRecord>& trials) {
-  WinnerRecord winner{.trial = trials[1], .naive_gstencils = 200, .trials_seen = 4};
+  WinnerRecord winner{.trial = trials[1], .naive_rate = 200, .trials_seen = 4};
   return collect_report(problem(), winner, trials);
 }
 
@@ -54,16 +54,16 @@ TEST(ReportData, HoldsTheFiguresOfTheDatabase) {
   EXPECT_EQ(data.trials, 5);
   ASSERT_EQ(data.rates.size(), 3U);
   EXPECT_EQ(data.rates[2].number, 5) << "its place among all trials";
-  EXPECT_EQ(data.rates[1].gstencils, 312.25);
+  EXPECT_EQ(data.rates[1].rate, 312.25);
   ASSERT_EQ(data.failures.size(), 1U);
   EXPECT_EQ(data.failures[0].trials, 2);
   ASSERT_EQ(data.parameters.size(), 2U) << "block_x and block_y: the others had one value";
   EXPECT_EQ(data.parameters[0].winners, "64");
   ASSERT_EQ(data.parameters[0].values.size(), 2U);
-  EXPECT_EQ(data.parameters[0].values[1].gstencils, 312.25);
+  EXPECT_EQ(data.parameters[0].values[1].rate, 312.25);
   EXPECT_EQ(data.parameters[0].values[1].trials, 2);
   ASSERT_EQ(data.baselines.size(), 1U);
-  EXPECT_EQ(data.baselines[0].gstencils, 201.5);
+  EXPECT_EQ(data.baselines[0].rate, 201.5);
   EXPECT_EQ(data.bytes, 8);
 }
 
@@ -110,7 +110,7 @@ TEST(ReportPage, APredictionIsMarked) {
 }
 
 TEST(ReportPage, AWinnerWithoutTrialsSaysSo) {
-  const WinnerRecord winner{.trial = kTrials[1], .naive_gstencils = 0, .trials_seen = 4};
+  const WinnerRecord winner{.trial = kTrials[1], .naive_rate = 0, .trials_seen = 4};
   const std::string page = report_page(collect_report(problem(), winner, {}));
   EXPECT_THAT(page, HasSubstr("Its trials are not in this database"));
   EXPECT_THAT(page, Not(HasSubstr("<svg")));

@@ -22,7 +22,7 @@ namespace {
 TrialRecord trial(const std::string& candidate, double gstencils) {
   TrialRecord record;
   record.code = candidate;
-  record.gstencils = gstencils;
+  record.rate = gstencils;
   record.share = gstencils / 530;
   record.registers = 40;
   record.shared_bytes = 2048;
@@ -94,12 +94,12 @@ TEST_F(ReportTest, RatesUnderLoadStandBesideThoseOfBursts) {
   problem.steps = 100;
   Report r = report(false);
   EXPECT_EQ(format_report(r).find("sustained"), std::string::npos);
-  EXPECT_FALSE(report_json(r)["kernels"][0].contains("sustained_gstencils"));
-  r.rows[0].trial->sustained_gstencils = 431.5;
+  EXPECT_FALSE(report_json(r)["kernels"][0].contains("sustained_rate"));
+  r.rows[0].trial->sustained_rate = 431.5;
   r.rows[0].trial->watts = 689;
   r.rows[0].trial->nanojoules = 689 / 431.5;
   r.rows[0].trial->raced = true;
-  r.rows[0].trial->objective = "time";
+  r.rows[0].trial->objective = Objective::time;
   const std::string text = format_report(r);
   for (const char* part :
        {"GStencil/s: burst  sustained    W  nJ/update  % of copy", "475.0      431.5  689        1.6"}) {
@@ -107,7 +107,7 @@ TEST_F(ReportTest, RatesUnderLoadStandBesideThoseOfBursts) {
   }
   const auto winner = report_json(r)["kernels"][0];
   EXPECT_EQ(winner["gstencils"], 475);
-  EXPECT_EQ(winner["sustained_gstencils"], 431.5);
+  EXPECT_EQ(winner["sustained_rate"], 431.5);
   EXPECT_EQ(winner["watts"], 689);
   EXPECT_EQ(winner["objective"], "time");
   EXPECT_EQ(report_json(r)["kernels"][1].contains("watts"), false);
@@ -115,7 +115,7 @@ TEST_F(ReportTest, RatesUnderLoadStandBesideThoseOfBursts) {
 
 TEST_F(ReportTest, WithoutNvmlThereAreNoWatts) {
   Report r = report(false);
-  r.rows[0].trial->sustained_gstencils = 431.5;
+  r.rows[0].trial->sustained_rate = 431.5;
   EXPECT_NE(format_report(r).find("475.0      431.5                     89.6"), std::string::npos) << format_report(r);
   EXPECT_FALSE(report_json(r)["kernels"][0].contains("watts"));
   EXPECT_EQ(load_text(*r.rows[0].trial), "431.5 GStencil/s under continuous load");
@@ -126,7 +126,7 @@ TEST_F(ReportTest, RatesOfRunsSayWhetherTheyAreBursts) {
   EXPECT_EQ(rates_text(record), "475.0 GStencil/s");
   record.problem.steps = 100;
   EXPECT_EQ(rates_text(record), "475.0 GStencil/s in a burst");
-  record.sustained_gstencils = 431.5;
+  record.sustained_rate = 431.5;
   EXPECT_EQ(rates_text(record), "475.0 GStencil/s in a burst, 431.5 sustained");
 }
 
@@ -189,7 +189,7 @@ TEST_F(ReportTest, AMeasuredRunSaysWhatShipped) {
 TEST_F(ReportTest, ManyReportsAreOneTable) {
   std::vector<Report> reports{report(true), report(true)};
   reports[0].rows[0].trial->predicted = true;
-  reports[1].known = WinnerRecord{.trial = trial("direct.bx64.by4", 487.4), .naive_gstencils = 243.7};
+  reports[1].known = WinnerRecord{.trial = trial("direct.bx64.by4", 487.4), .naive_rate = 243.7};
   reports[1].known->trial.session = "pretuned";
   EXPECT_EQ(format_reports(reports),
             "star3d1r, boundary hold, predicted for NVIDIA H200 (sm_90)\n"

@@ -10,7 +10,7 @@ namespace {
 TrialRecord trial(const std::string& candidate, double gstencils) {
   TrialRecord record;
   record.code = candidate;
-  record.gstencils = gstencils;
+  record.rate = gstencils;
   return record;
 }
 

@@ -91,7 +91,7 @@ TEST_F(SessionTest, TheWinnerIsTheFastestOfAllThatRan) {
   });
   EXPECT_EQ(result.winner->code, best->code);
   EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.code, best->code);
-  EXPECT_NEAR(result.winner->gstencils, 62.0 * 62 * 62 / (best->timing.median_ms * 1e6), 1e-9);
+  EXPECT_NEAR(result.winner->rate, 62.0 * 62 * 62 / (best->timing.median_ms * 1e6), 1e-9);
 }
 
 TEST_F(SessionTest, MaxTrialsCountsEveryNewCandidateAndNoMore) {
@@ -165,12 +165,12 @@ TEST_F(SessionTest, TrialsOfOtherTemplatesAreNotUsed) {
   for (const TrialRecord& trial : trials_of_another_session()) {
     TrialRecord old = trial;
     old.platform.template_signature = "templates-old";
-    old.gstencils = 1e6;
+    old.rate = 1e6;
     TrialStore(database).insert(old);
   }
   const SessionResult result = run(trials(30));
   EXPECT_EQ(result.known, 0);
-  EXPECT_LT(result.winner->gstencils, 1e6);
+  EXPECT_LT(result.winner->rate, 1e6);
   EXPECT_EQ(result.winner->platform.template_signature, template_signature(parse_code(result.winner->code)));
 }
 
@@ -186,7 +186,7 @@ TEST_F(SessionTest, EachTrialCarriesTheSignatureOfItsOwnTemplate) {
 
 TEST_F(SessionTest, KnownCandidatesThatCannotRunArePassedOverAndNamed) {
   TrialRecord bad = trials_of_another_session().front();
-  bad.gstencils = 1e6;  // the best by far
+  bad.rate = 1e6;  // the best by far
   for (const char* candidate : {"direct.bx32.nonsense", "direct.bx32.by1024"}) {
     bad.code = candidate;
     bad.platform.template_signature = template_signature(parse_code("direct.bx32"));
@@ -199,7 +199,7 @@ TEST_F(SessionTest, KnownCandidatesThatCannotRunArePassedOverAndNamed) {
   EXPECT_TRUE(result.passed_over[0].starts_with("direct.bx32.nonsense: ")) << result.passed_over[0];
   EXPECT_TRUE(result.passed_over[1].starts_with("direct.bx32.by1024: ")) << result.passed_over[1];
   ASSERT_TRUE(result.winner);
-  EXPECT_LT(result.winner->gstencils, 1e6);
+  EXPECT_LT(result.winner->rate, 1e6);
   EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.code,
             result.winner->code);
 }
@@ -227,7 +227,7 @@ TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
   ASSERT_TRUE(result.winner);
   EXPECT_EQ(result.winner->plan, "4x2+3x1");
   const double cells = 254.0 * 254 * 254;
-  EXPECT_NEAR(result.winner->gstencils, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
+  EXPECT_NEAR(result.winner->rate, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
   EXPECT_EQ(device.ran.back(), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3") << "verified and timed before the race";
 }
 
@@ -357,17 +357,17 @@ TEST_F(ObjectiveTest, TheWinnerOfARunIsTheFastestUnderLoad) {
   EXPECT_EQ(steps_of_winner(Objective::time), 3);
   EXPECT_EQ(result.finalists.front().code, result.winner->code);
   const double cells = 254.0 * 254 * 254;
-  EXPECT_NEAR(result.winner->gstencils, cells / 1.05e6, 1e-9);
-  EXPECT_NEAR(result.winner->sustained_gstencils, cells / 1.1e6, 1e-9);
+  EXPECT_NEAR(result.winner->rate, cells / 1.05e6, 1e-9);
+  EXPECT_NEAR(result.winner->sustained_rate, cells / 1.1e6, 1e-9);
   EXPECT_EQ(result.winner->watts, 700);
-  EXPECT_NEAR(result.winner->nanojoules, 700 / result.winner->sustained_gstencils, 1e-9);
-  EXPECT_EQ(result.winner->objective, "time");
+  EXPECT_NEAR(result.winner->nanojoules, 700 / result.winner->sustained_rate, 1e-9);
+  EXPECT_EQ(result.winner->objective, Objective::time);
 }
 
 TEST_F(ObjectiveTest, TheFastestInABurstWinsWhereThatIsAskedForAndRacesUnderLoadTheSame) {
   const SessionResult result = race(Objective::burst);
   EXPECT_EQ(steps_of_winner(Objective::burst), 2);
-  EXPECT_NEAR(result.winner->sustained_gstencils, 254.0 * 254 * 254 / 1.6e6, 1e-9);
+  EXPECT_NEAR(result.winner->sustained_rate, 254.0 * 254 * 254 / 1.6e6, 1e-9);
 }
 
 TEST_F(ObjectiveTest, TheLeastEnergyWinsWhereThatIsAskedFor) {
@@ -397,9 +397,9 @@ TEST_F(ObjectiveTest, OneSweepRacesUnderLoadForItsEnergyAlone) {
     options.objective = objective;
     return run(options);
   };
-  EXPECT_EQ(tune(Objective::time).winner->objective, "burst");
+  EXPECT_EQ(tune(Objective::time).winner->objective, Objective::burst);
   EXPECT_TRUE(device.under_load.empty());
-  EXPECT_EQ(tune(Objective::energy).winner->objective, "energy");
+  EXPECT_EQ(tune(Objective::energy).winner->objective, Objective::energy);
   EXPECT_FALSE(device.under_load.empty());
 }
 
@@ -411,8 +411,8 @@ TEST_F(ObjectiveTest, TheStepsThatAreLeftOverCountUnderLoadToo) {
   const SessionResult result = run_session(
       {subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, trials(100));
   EXPECT_EQ(result.winner->plan, "4x2+3x1");
-  EXPECT_NEAR(result.winner->sustained_gstencils, 11 * 254.0 * 254 * 254 / ((8 * 2.0 + 3 * 3.0) * 1e6), 1e-9);
-  EXPECT_NEAR(result.winner->watts, result.winner->nanojoules * result.winner->sustained_gstencils, 1e-9);
+  EXPECT_NEAR(result.winner->sustained_rate, 11 * 254.0 * 254 * 254 / ((8 * 2.0 + 3 * 3.0) * 1e6), 1e-9);
+  EXPECT_NEAR(result.winner->watts, result.winner->nanojoules * result.winner->sustained_rate, 1e-9);
 }
 
 TEST_F(ObjectiveTest, AShortBudgetLeavesTimeForTheFewestUnderLoad) {
@@ -423,7 +423,7 @@ TEST_F(ObjectiveTest, AShortBudgetLeavesTimeForTheFewestUnderLoad) {
   const SessionResult result = run_session(
       {subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, options);
   EXPECT_EQ(device.under_load.size(), 2u);
-  EXPECT_GT(result.winner->sustained_gstencils, 0) << "what raced in bursts alone does not win by time";
+  EXPECT_GT(result.winner->sustained_rate, 0) << "what raced in bursts alone does not win by time";
   EXPECT_LT(clock.now, before + 10);
 }
 
@@ -758,17 +758,17 @@ TEST_F(SessionTest, PredictionsAreStoredAsSuchAndNeverOutrankAMeasurement) {
 TEST_F(SessionTest, WhatAnotherModelPredictedIsNeitherKnownNorTheWinner) {
   SessionOptions predicted = trials(20);
   predicted.predicted = true;
-  platform.driver = "model 1";
-  const double flattering = run(predicted).winner->gstencils;
+  platform.model = "model 1";
+  const double flattering = run(predicted).winner->rate;
   EXPECT_GT(run(predicted).known, 0);
 
-  platform.driver = "model 2";
+  platform.model = "model 2";
   device.time_ms = [](const Tuning& tuning) { return 2 * landscape(tuning); };
   const SessionResult result = run(predicted);
   EXPECT_EQ(result.known, 0);
   ASSERT_TRUE(result.winner);
-  EXPECT_EQ(result.winner->platform.driver, "model 2");
-  EXPECT_LT(result.winner->gstencils, 0.75 * flattering);
+  EXPECT_EQ(result.winner->platform.model, "model 2");
+  EXPECT_LT(result.winner->rate, 0.75 * flattering);
   EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.id,
             result.winner->id);
 }

@@ -156,7 +156,7 @@ TEST_F(SeveralDevicesTest, TheyFindTheWinnerThatOneFinds) {
     const SessionResult by_two = run(*by_code(make_random(space, seed)), {&one, &two}, 24, "two" + number + ".db");
     ASSERT_TRUE(by_one.winner && by_two.winner);
     EXPECT_EQ(by_two.winner->code, by_one.winner->code);
-    EXPECT_EQ(by_two.winner->gstencils, by_one.winner->gstencils);
+    EXPECT_EQ(by_two.winner->rate, by_one.winner->rate);
   }
 }
 

@@ -33,7 +33,7 @@ TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
   const TrialRecord whole = stage_by_stage(step, stages);
   EXPECT_EQ(whole.code, "direct.bx32.by4 + direct.bx64.by1");
   EXPECT_DOUBLE_EQ(whole.timing.median_ms, 1);
-  EXPECT_DOUBLE_EQ(whole.gstencils, static_cast<double>(updated_box(step).cells()) / 1e6);
+  EXPECT_DOUBLE_EQ(whole.rate, static_cast<double>(updated_box(step).cells()) / 1e6);
   EXPECT_EQ(whole.registers, 40);
   EXPECT_EQ(whole.problem.stage, kWholeStep);
   EXPECT_NEAR(whole.share, minimal_traffic_bytes(step) / 1e-3 / 1e9 / 1000, 1e-12);

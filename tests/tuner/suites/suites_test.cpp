@@ -213,7 +213,7 @@ TEST(SuiteTable, ShowsTheEffectiveBandwidthOfSystems) {
                                        {2, {8192, 8192, 1}}, 0, 100, kWholeStep);
   const Suite cases{{.problem = problem, .number = 1}};
   TrialRecord trial;
-  trial.gstencils = 840;
+  trial.rate = 840;
   trial.ceiling_gbs = 4200;
   trial.share = 3.2;
   std::vector<Report> reports(1);
@@ -230,7 +230,7 @@ TEST(SuiteTable, ShowsSharesAndComparisons) {
   cases[1].against = 1;
   const auto row = [](const std::string& name, double rate) {
     TrialRecord trial;
-    trial.gstencils = rate;
+    trial.rate = rate;
     return ReportRow{name, trial, ""};
   };
   std::vector<Report> reports(2);

@@ -171,7 +171,7 @@ class SideBySide {
       const bool same_name = !rows.empty() && rows.back().name == row.name;
       if (!same_name) {
         rows.push_back(std::move(row));
-      } else if (row.trial && (!rows.back().trial || row.trial->gstencils > rows.back().trial->gstencils)) {
+      } else if (row.trial && (!rows.back().trial || row.trial->rate > rows.back().trial->rate)) {
         rows.back() = std::move(row);  // of several block shapes the best stands
       }
     }
@@ -183,7 +183,7 @@ class SideBySide {
   void count_whole_run(std::vector<ReportRow>& rows) const {
     const auto rate = [&](const std::string& name) {
       const auto row = std::find_if(rows.begin(), rows.end(), [&](const ReportRow& r) { return r.name == name; });
-      return row != rows.end() && row->trial ? row->trial->gstencils : 0;
+      return row != rows.end() && row->trial ? row->trial->rate : 0;
     };
     const PlanRates rates{rate("winner"), rate(kRemainder), std::max(single_steps_, rate(kOneSweep))};
     for (ReportRow& row : rows) {
@@ -252,7 +252,7 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
   }
   if (!obstacle && (known || winners.fused)) {
     const auto single = in_several_passes(step, winners);
-    report = run_one(step, target, settings, database, observer, single ? single->gstencils : 0);
+    report = run_one(step, target, settings, database, observer, single ? single->rate : 0);
     winners.fused = winner_row(report);
   }
   report.problem = &step;

@@ -48,10 +48,10 @@ std::vector<StageRange> passes_with_candidates(const Problem& step, const Limits
   return passes;
 }
 
-bool has_winner(const std::optional<TrialRecord>& trial) { return trial && trial->gstencils > 0; }
+bool has_winner(const std::optional<TrialRecord>& trial) { return trial && trial->rate > 0; }
 
 /// GStencil/s; 0 where there is none.
-double rate(const std::optional<TrialRecord>& trial) { return trial ? trial->gstencils : 0; }
+double rate(const std::optional<TrialRecord>& trial) { return trial ? trial->rate : 0; }
 
 std::optional<TrialRecord> winner_of_pass(const StepWinners& winners, const StageRange& range) {
   if (range.count == 1) return winners.stages[static_cast<std::size_t>(range.first)];
@@ -137,7 +137,7 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   }
   observer.waiting("tuning whole steps");
   TuningSettings of_steps = with_share(settings, 1 - for_stages - for_passes);
-  of_steps.session.single_steps_gstencils = rate(in_several_passes(step, winners_of(tuning)));
+  of_steps.session.single_steps_rate = rate(in_several_passes(step, winners_of(tuning)));
   tuning.fused = run_tuning(step, target, of_steps, database, observer);
   return tuning;
 }

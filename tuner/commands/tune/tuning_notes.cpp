@@ -23,12 +23,11 @@ namespace {
 /// Who won the race under load, and over whom; empty where there was none.
 std::string load_note(const SessionResult& result, const SessionOptions& options) {
   const auto under_load = std::count_if(result.finalists.begin(), result.finalists.end(),
-                                        [](const TrialRecord& trial) { return trial.sustained_gstencils > 0; });
+                                        [](const TrialRecord& trial) { return trial.sustained_rate > 0; });
   if (under_load == 0 || !result.winner) return {};
   std::string note = fmt::format("{} raced under continuous load", counted(under_load, "kernel"));
-  const auto& fastest =
-      *std::max_element(result.finalists.begin(), result.finalists.end(),
-                        [](const TrialRecord& a, const TrialRecord& b) { return a.gstencils < b.gstencils; });
+  const auto& fastest = *std::max_element(result.finalists.begin(), result.finalists.end(),
+                                          [](const TrialRecord& a, const TrialRecord& b) { return a.rate < b.rate; });
   if (fastest.code != result.winner->code) {
     note += fmt::format("; the fastest in a burst was {}: {}", fastest.code, rates_text(fastest));
   }
@@ -113,7 +112,7 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
     add(
         fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
                     "a race, which the same command goes on to",
-                    result.best->code, result.best->gstencils));
+                    result.best->code, result.best->rate));
   }
   for (const std::string& candidate : result.passed_over) add("passed over " + candidate);
   if (target.predicted()) {

@@ -199,7 +199,11 @@ PlatformKey platform_of(const Target& target) {
   PlatformKey platform;
   platform.gpu = target.gpu();
   platform.architecture = target.architecture;
-  platform.driver = target.device ? target.device->driver : *target.predicting_model();
+  if (target.device) {
+    platform.driver = target.device->driver;
+  } else {
+    platform.model = *target.predicting_model();
+  }
   const auto compiler = open_nvrtc();
   compiler->require_architecture(target.architecture);
   platform.nvrtc = compiler->version();

@@ -61,9 +61,9 @@ std::vector<std::string> provenance(const WinnerRecord& winner) {
   std::vector<std::string> lines;
   if (trial.predicted) {
     lines.push_back(fmt::format("~{:.1f} GStencil/s, ~{:.1f} % of the copy ceiling, predicted for {}: never measured",
-                                trial.gstencils, 100 * trial.share, trial.platform.gpu));
+                                trial.rate, 100 * trial.share, trial.platform.gpu));
   } else {
-    lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.gstencils,
+    lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.rate,
                                 100 * trial.share, trial.platform.gpu, trial.platform.driver));
   }
   const std::string_view origin = origin_of(trial);

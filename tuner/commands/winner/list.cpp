@@ -65,8 +65,8 @@ std::string dims_text(const ProblemKey& problem) {
 /// The candidate, and why not to trust its rate.
 std::string code_text(const TrialRecord& trial) {
   std::string text = trial.code;
-  if (objective_distance(trial, Objective::time) > 0 && trial.sustained_gstencils > 0) {
-    text += fmt::format("  (by {})", trial.objective);
+  if (objective_distance(trial, Objective::time) > 0 && trial.sustained_rate > 0) {
+    text += fmt::format("  (by {})", name(trial.objective));
   }
   if (is_stale(trial)) text += "  (stale: tune again)";
   if (!trial.predicted) return text;
@@ -76,7 +76,7 @@ std::string code_text(const TrialRecord& trial) {
 
 /// GStencil/s under continuous load. Runs that never raced so say it: their rate is a burst's.
 std::string sustained_text(const TrialRecord& trial) {
-  if (trial.sustained_gstencils > 0) return fmt::format("{:.1f}", trial.sustained_gstencils);
+  if (trial.sustained_rate > 0) return fmt::format("{:.1f}", trial.sustained_rate);
   return trial.problem.steps > 1 && !trial.predicted ? "burst only" : "";
 }
 
@@ -92,7 +92,7 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set
           is_stencil ? std::to_string(problem.steps) : "",
           is_stencil ? to_string(problem.boundaries, problem.extents.rank) : "",
           trial.platform.gpu,
-          fmt::format("{}{:.1f}{}", mark, trial.gstencils, is_stencil ? "" : " " + problem.unit),
+          fmt::format("{}{:.1f}{}", mark, trial.rate, is_stencil ? "" : " " + problem.unit),
           fmt::format("{}{:.1f} %", mark, 100 * trial.share),
           sustained_text(trial),
           code_text(trial)};
@@ -130,36 +130,16 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
       {"driver", trial.predicted ? "" : trial.platform.driver},
       {"stale", is_stale(trial)},
       {"trials_seen", winner.trials_seen}};
-  if (trial.problem.kind == SubjectKind::stencil) json["naive_gstencils"] = winner.naive_gstencils;
+  if (trial.problem.kind == SubjectKind::stencil) json["naive_rate"] = winner.naive_rate;
   json.update(trial_json(trial));
   return json;
 }
 
-const std::vector<std::string> kCsvTitles{"id",
-                                          "origin",
-                                          "stencil",
-                                          "stage",
-                                          "type",
-                                          "dims",
-                                          "pitch",
-                                          "boundary",
-                                          "steps",
-                                          "gpu",
-                                          "architecture",
-                                          "code",
-                                          "gstencils",
-                                          "share_of_copy",
-                                          "predicted",
-                                          "stale",
-                                          "created_at",
-                                          "objective",
-                                          "sustained_gstencils",
-                                          "watts",
-                                          "nanojoules",
-                                          "sm_clock_mhz",
-                                          "kind",
-                                          "sizes",
-                                          "unit"};
+const std::vector<std::string> kCsvTitles{"id",           "origin",       "stencil",   "stage",          "type",
+                                          "dims",         "pitch",        "boundary",  "steps",          "gpu",
+                                          "architecture", "code",         "gstencils", "share_of_copy",  "predicted",
+                                          "stale",        "created_at",   "objective", "sustained_rate", "watts",
+                                          "nanojoules",   "sm_clock_mhz", "kind",      "sizes",          "unit"};
 
 std::string known_or_empty(double figure) { return figure > 0 ? fmt::format("{}", figure) : ""; }
 
@@ -178,13 +158,13 @@ std::vector<std::string> csv_cells(const WinnerRecord& winner) {
           trial.platform.gpu,
           trial.platform.architecture,
           trial.code,
-          fmt::format("{}", trial.gstencils),
+          fmt::format("{}", trial.rate),
           fmt::format("{}", trial.share),
           trial.predicted ? "true" : "false",
           is_stale(trial) ? "true" : "false",
           trial.created_at,
-          trial.objective,
-          known_or_empty(trial.sustained_gstencils),
+          std::string(name(trial.objective)),
+          known_or_empty(trial.sustained_rate),
           known_or_empty(trial.watts),
           known_or_empty(trial.nanojoules),
           known_or_empty(trial.sm_clock_mhz),

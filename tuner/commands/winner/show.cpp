@@ -63,15 +63,15 @@ void print_origin(const TrialRecord& trial) {
   print_fitted(
       "  a measured winner of this problem on this GPU ships with stencil-tune: {:.1f} GStencil/s, {}, "
       "see `stencil-tune show {}`\n",
-      shipped->trial.gstencils, shipped->trial.code, winner_id(shipped->trial));
+      shipped->trial.rate, shipped->trial.code, winner_id(shipped->trial));
 }
 
 void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
   print_fitted("evidence:\n  {1}{4}, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
-               fmt::format("{}{:.1f} {}", mark, trial.gstencils, trial.problem.unit), 100 * trial.share,
-               trial.ceiling_gbs, trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
+               fmt::format("{}{:.1f} {}", mark, trial.rate, trial.problem.unit), 100 * trial.share, trial.ceiling_gbs,
+               trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
   if (trial.problem.kind == SubjectKind::stencil) {
     print_fitted("  effective bandwidth {}{:.0f} GB/s: fields that a step changes count twice, known ones once\n", mark,
                  effective_gbs(trial));
@@ -82,21 +82,20 @@ void print_evidence(const WinnerRecord& winner) {
   } else {
     print_fitted("  median {:.4f} ms, 95 % within {:.4f}..{:.4f} ms, {} samples{}\n", trial.timing.median_ms,
                  trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples,
-                 trial.raced ? fmt::format(", raced against the other finalists by {}", trial.objective) : "");
+                 trial.raced ? fmt::format(", raced against the other finalists by {}", name(trial.objective)) : "");
   }
   if (trial.sm_clock_mhz > 0) {
     print_fitted("  SM clock in the race {} MHz at the least{}\n", trial.sm_clock_mhz,
                  trial.throttle.empty() ? "" : ", slowed down by: " + trial.throttle);
   }
-  if (winner.naive_gstencils > 0) {
-    print_fitted("  {}{:.2f} x the naive kernel ({}{:.1f} {})\n", mark, trial.gstencils / winner.naive_gstencils, mark,
-                 winner.naive_gstencils, trial.problem.unit);
+  if (winner.naive_rate > 0) {
+    print_fitted("  {}{:.2f} x the naive kernel ({}{:.1f} {})\n", mark, trial.rate / winner.naive_rate, mark,
+                 winner.naive_rate, trial.problem.unit);
   }
   print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
                trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
-  const std::string& driver = trial.platform.driver;
-  const std::string by = trial.predicted ? (driver.empty() ? "an older model" : driver)
-                                         : fmt::format("driver {}", driver.empty() ? "none" : driver);
+  const auto& [driver, model] = std::tie(trial.platform.driver, trial.platform.model);
+  const std::string by = trial.predicted ? model : fmt::format("driver {}", driver.empty() ? "none" : driver);
   print_fitted("  best of {}; {}, {}, NVRTC {}, {}\n", counted(winner.trials_seen, "trial"), trial.platform.gpu, by,
                trial.platform.nvrtc, trial.created_at);
   print_origin(trial);
@@ -113,7 +112,7 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   print_fitted("{}\n", counts);
   const auto ranking = ranked_codes(trials);
   for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
-    const std::string rate = fmt::format("{}{:.1f}", ranking[i].predicted ? "~" : "", ranking[i].gstencils);
+    const std::string rate = fmt::format("{}{:.1f}", ranking[i].predicted ? "~" : "", ranking[i].rate);
     const std::string load = load_text(ranking[i]);
     print_fitted("  {:>8}  {}{}\n", rate, printable(ranking[i].code), load.empty() ? "" : "  (" + load + ")");
   }
@@ -151,7 +150,7 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
   json["unit"] = trial.problem.unit;
   json["pitch"] = trial.problem.pitch;
   json["gpu"] = trial.platform.gpu;
-  json["naive_gstencils"] = winner.naive_gstencils;
+  json["naive_rate"] = winner.naive_rate;
   json["trials"] = nlohmann::ordered_json::array();
   for (const TrialRecord& each : trials) json["trials"].push_back(trial_json(each));
   fmt::print("{}", json_text(json));

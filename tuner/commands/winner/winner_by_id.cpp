@@ -1,5 +1,6 @@
 #include "tuner/commands/winner/winner_by_id.hpp"
 
+#include "db/stored_code.hpp"
 #include "generator/definition/corpus.hpp"
 #include "generator/definition/definition.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
@@ -81,7 +82,7 @@ Problem problem_of_winner(const ProblemKey& key, const std::string& id, const po
                             "file",
                             id, key.stencil_name));
   }
-  return make_problem(*std::move(stencil), key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+  return problem_of(key, *std::move(stencil));
 }
 
 }  // namespace stencil_tune

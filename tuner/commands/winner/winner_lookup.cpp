@@ -2,6 +2,8 @@
 
 #include "db/stored_code.hpp"
 #include "db/winner_choice.hpp"
+#include "runtime/compile/caching_compiler.hpp"
+#include "runtime/library/lookup/same_machine_code.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
@@ -72,8 +74,9 @@ FoundWinner find_winner(Database* database, const Problem& problem, const std::o
   };
   FoundWinner found;
   std::vector<WinnerRecord> best;
-  for (const WinnerRecord& winner : known_winners(database, key, gpu)) {
+  for (WinnerRecord& winner : known_winners(database, key, gpu)) {
     if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
+    if (is_stale(winner.trial)) renew_signature(winner.trial, problem, [] { return open_cached_nvrtc(); });
     if (const auto objection = objection_to(winner.trial, problem)) {
       found.passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
     } else if (best.empty() || rank(winner) <= rank(best.front())) {

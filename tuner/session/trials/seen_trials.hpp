@@ -14,9 +14,9 @@ namespace stencil_tune {
 
 class SeenTrials {
  public:
-  /// `subject` must outlive this. single_steps_gstencils: as SessionOptions say.
-  explicit SeenTrials(const Subject& subject, double single_steps_gstencils = 0)
-      : subject_(subject), single_steps_gstencils_(single_steps_gstencils) {}
+  /// `subject` must outlive this. single_steps_rate: as SessionOptions say.
+  explicit SeenTrials(const Subject& subject, double single_steps_rate = 0)
+      : subject_(subject), single_steps_rate_(single_steps_rate) {}
 
   /// In place of what spoke for its code before.
   void add(const TrialRecord& trial) { by_code_[trial.code] = trial; }
@@ -41,7 +41,7 @@ class SeenTrials {
 
  private:
   const Subject& subject_;
-  double single_steps_gstencils_;
+  double single_steps_rate_;
   std::map<std::string, TrialRecord> by_code_;
 };
 

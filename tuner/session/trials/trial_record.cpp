@@ -1,6 +1,7 @@
 #include "tuner/session/trials/trial_record.hpp"
 
 #include "db/winner_choice.hpp"
+#include "runtime/compile/machine_code.hpp"
 
 #include <limits>
 
@@ -45,6 +46,7 @@ TrialRecord device_trial(const TrialContext& context, const std::string& code, c
   record.message = result.outcome == Outcome::ok ? "" : result.message;
   record.registers = kernel.resources.registers;
   record.spill_bytes = kernel.resources.spill_bytes;
+  record.machine_code = machine_code(kernel.cubin);
   record.shared_bytes = static_cast<std::int64_t>(context.subject.shared_bytes(code)) + kernel.resources.static_shared;
   record.occupancy = result.occupancy;
   if (result.outcome != Outcome::ok) return record;
@@ -58,11 +60,11 @@ TrialRecord device_trial(const TrialContext& context, const std::string& code, c
   record.throttle = result.clocks.throttle;
   record.timing = result.timing;
   const double seconds = result.timing.median_ms / 1e3;
-  record.gstencils = kernel_rate(context.subject, result.timing);
+  record.rate = kernel_rate(context.subject, result.timing);
   if (result.sustained_ms > 0) {
-    record.sustained_gstencils = record.gstencils * result.timing.median_ms / result.sustained_ms;
+    record.sustained_rate = record.rate * result.timing.median_ms / result.sustained_ms;
     record.watts = result.watts;
-    record.nanojoules = result.watts / record.sustained_gstencils;
+    record.nanojoules = result.watts / record.sustained_rate;
   }
   const double rate_gbs = context.subject.least_bytes() / seconds / 1e9;
   record.share = context.ceiling_gbs > 0 ? rate_gbs / context.ceiling_gbs : 0;

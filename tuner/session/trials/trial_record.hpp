@@ -15,10 +15,10 @@ struct TrialContext {
   double ceiling_gbs = 0;
   bool predicted = false;
   std::string session;
-  std::string objective = "burst";  ///< that its race ranks by, as TrialRecord has it
+  Objective objective = Objective::burst;  ///< what its race ranks by
 };
 
-/// Of a kernel whose sweep takes that long, as TrialRecord::gstencils; 0 for none.
+/// Of a kernel whose sweep takes that long, as TrialRecord::rate; 0 for none.
 double kernel_rate(const Subject& subject, const Timing& timing);
 
 /// What a strategy learns of a trial: ms a sweep; infinite where it is not right, or was not verified.

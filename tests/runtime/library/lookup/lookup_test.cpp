@@ -38,7 +38,7 @@ WinnerRecord winner(std::int64_t n, const char* candidate, double rate = 100) {
                            .nvrtc = "13.0",
                            .template_signature = signature_of(candidate)};
   record.trial.code = candidate;
-  record.trial.gstencils = rate;
+  record.trial.rate = rate;
   record.trial.share = 0.9;
   return record;
 }
@@ -89,7 +89,7 @@ TEST(Lookup, ThisGpuComesBeforeItsArchitectureAndMeasuredBeforePredicted) {
 
 TEST(Lookup, OfOneProblemTheWinnerByTheObjectiveThatIsAskedForServes) {
   std::vector winners{winner(512, kScalar, 900), winner(512, kWide, 800)};
-  winners[1].trial.objective = "energy";
+  winners[1].trial.objective = Objective::energy;
   LookupTarget asks_for_energy = here();
   asks_for_energy.objective = Objective::energy;
   EXPECT_EQ(choose(cube(512), here(), winners).tuning, parse_code(kScalar));
@@ -168,6 +168,23 @@ TEST(Lookup, AStaleWinnerOfTheSameGridIsAMatchOfItsOwn) {
   EXPECT_NE(choice.evidence.sentence().find("(match: stale)"), std::string::npos) << choice.evidence.sentence();
   EXPECT_NE(notes_of(choice).find("12.8"), std::string::npos);
   EXPECT_NE(notes_of(choice).find("template has changed"), std::string::npos);
+}
+
+TEST(Lookup, AStaleWinnerThatCompilesToTheSameMachineCodeIsExact) {
+  std::vector winners{winner(512, kWide, 100), winner(512, kScalar, 90), winner(256, kScalar, 80)};
+  for (WinnerRecord& each : winners) each.trial.platform.template_signature = "before";
+  LookupTarget target = here();
+  std::vector<double> compiled;
+  target.same_machine_code = [&](const TrialRecord& trial, const Problem& problem) {
+    EXPECT_EQ(problem.extents, trial.problem.extents);
+    compiled.push_back(trial.rate);
+    return trial.rate == 90;
+  };
+  const Choice choice = choose(cube(512), target, winners);
+  EXPECT_EQ(choice.evidence.match, Match::exact);
+  EXPECT_EQ(choice.evidence.gstencils, 90);
+  EXPECT_EQ(notes_of(choice), "");
+  EXPECT_EQ(compiled, (std::vector<double>{100, 90})) << "the best first, and none that cannot win any more";
 }
 
 TEST(Lookup, StaleComesAfterExactAndBeforeNearestSize) {

@@ -28,7 +28,7 @@ WinnerRecord winner(const std::string& key, std::int64_t n, const char* gpu = "N
                            .nvrtc = "13.0",
                            .template_signature = template_signature(parse_code(record.trial.code))};
   record.trial.timing = {.median_ms = 1, .low_ms = 0.9, .high_ms = 1.1, .samples = 9};
-  record.trial.gstencils = 100;
+  record.trial.rate = 100;
   record.trial.ceiling_gbs = 4000;
   record.trial.share = 0.5;
   record.trial.registers = 32;
@@ -85,17 +85,18 @@ TEST_F(PretunedTest, IsFoundByItsProblemAndGpu) {
 }
 
 TEST_F(PretunedTest, OfSeveralForAProblemTheOneByTimeIsFound) {
-  const auto by = [](const char* objective) {
+  const auto by = [](Objective objective) {
     WinnerRecord run = winner(kKey, 512);
     run.trial.problem.steps = 100;
     run.trial.objective = objective;
     return run;
   };
-  const std::string text = format_winners(std::vector{by("energy"), by("time"), by("burst")});
+  const std::string text =
+      format_winners(std::vector{by(Objective::energy), by(Objective::time), by(Objective::burst)});
   const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
-  const auto found = shipped_for(by("time").trial.problem, "NVIDIA H200", files);
+  const auto found = shipped_for(by(Objective::time).trial.problem, "NVIDIA H200", files);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->trial.objective, "time");
+  EXPECT_EQ(found->trial.objective, Objective::time);
 }
 
 TEST_F(PretunedTest, OffIsOff) {

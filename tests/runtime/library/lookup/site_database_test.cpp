@@ -35,7 +35,7 @@ class SiteDatabase : public testing::Test {
   std::vector<double> rates(const LibraryOptions& options) const {
     std::vector<double> rates;
     for (const WinnerRecord& winner : open_parts(options).winners(problem_, "sm_90")) {
-      rates.push_back(winner.trial.gstencils);
+      rates.push_back(winner.trial.rate);
     }
     return rates;
   }

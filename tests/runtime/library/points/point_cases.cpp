@@ -177,7 +177,7 @@ WinnerRecord PointCase::winner() const {
                           .steps = fused() > 1 ? 100 : 1};
   record.trial.platform.architecture = "sm_90";
   record.trial.code = code;
-  record.trial.gstencils = 1;
+  record.trial.rate = 1;
   return record;
 }
 

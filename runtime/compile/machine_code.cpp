@@ -1,6 +1,7 @@
-#include "code_hash.hpp"
+#include "runtime/compile/machine_code.hpp"
 
 #include <elf.h>
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bench {
+namespace stencil_tune {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -45,9 +46,6 @@ struct Section {
 
 std::vector<Section> sections_of(Bytes cubin) {
   const auto file = read<Elf64_Ehdr>(cubin, 0);
-  if (std::memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64) {
-    throw std::runtime_error("the binary is no cubin");
-  }
   std::vector<Section> sections(file.e_shnum);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     Section& section = sections[i];
@@ -102,10 +100,13 @@ bool is_executed(std::string_view name) {
          (name.starts_with(".nv.constant") && name != ".nv.constant4");
 }
 
-}  // namespace
+bool is_cubin(Bytes bytes) {
+  constexpr auto kClass = static_cast<std::byte>(ELFCLASS64);
+  return bytes.size() >= sizeof(Elf64_Ehdr) && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0 &&
+         bytes[EI_CLASS] == kClass;
+}
 
-std::uint64_t code_hash(std::span<const std::byte> cubin, Tables tables) {
-  const std::vector<Section> sections = sections_of(cubin);
+std::uint64_t hash_of(const std::vector<Section>& sections, Tables tables) {
   std::uint64_t hash = 0;
   for (const Section& section : sections) {
     if (is_executed(section.name)) {
@@ -121,4 +122,13 @@ std::uint64_t code_hash(std::span<const std::byte> cubin, Tables tables) {
   return hash;
 }
 
-}  // namespace bench
+}  // namespace
+
+std::string machine_code(std::span<const std::byte> cubin, Tables tables) try {
+  if (!is_cubin(cubin)) return {};
+  return fmt::format("{:016x}", hash_of(sections_of(cubin), tables));
+} catch (const std::runtime_error&) {
+  return {};
+}
+
+}  // namespace stencil_tune
