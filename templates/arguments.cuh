@@ -18,7 +18,7 @@ struct Arguments {
   long long n[3];       ///< extents of the grid
   long long stride_y;   ///< cells from one row to the next
   long long stride_z;   ///< cells from one plane to the next
-  unsigned tiles[3];    ///< tiles along each axis; of a cluster, where blocks form clusters
+  unsigned tiles[3];    ///< tiles along each axis, or clusters' tiles, where blocks form clusters
   unsigned reserved;
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
@@ -60,7 +60,8 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned 
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
 }
 
-/// Of the hardware's block index, unless tiles are numbered along x alone. nth: see tile_number().
+/// The tile of the block: the hardware's block index says it, unless tiles are numbered along x alone. nth: see
+/// tile_number().
 template <class T>
 STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[3], [[maybe_unused]] unsigned nth = 0) {
   constexpr bool kNumbered = T::kOrder != BlockOrder::natural || T::kTiles > 1;

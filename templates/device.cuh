@@ -3,7 +3,7 @@
 
 #define STENCIL_DEVICE __device__ __forceinline__
 #define STENCIL_KERNEL extern "C" __global__
-#define STENCIL_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)  // of a kernel: that many blocks in x form a cluster
+#define STENCIL_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)  // that many blocks in x form a cluster
 #define STENCIL_UNROLL _Pragma("unroll")
 
 namespace stencil_tune {
@@ -357,7 +357,7 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
   return static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-/// Of NaN and a number they are the number.
+/// Where one of both is NaN, the result is the other.
 STENCIL_DEVICE float minimum(float a, float b) { return fminf(a, b); }
 STENCIL_DEVICE double minimum(double a, double b) { return fmin(a, b); }
 STENCIL_DEVICE float maximum(float a, float b) { return fmaxf(a, b); }

@@ -19,7 +19,7 @@ struct PlacedCells {
 
   Source cells;
   const Arguments<S>& arguments;
-  Index x, y, z;  ///< of the cell; outside the grid only where its value is never used
+  Index x, y, z;  ///< the cell; outside the grid only where its value is never used
   int ahead;      ///< steps that were made since the launch began
 
   STENCIL_DEVICE Value operator()(int f, int dx, int dy, int dz) const { return cells(f, dx, dy, dz); }

@@ -77,12 +77,12 @@ struct FieldsOf<S, T, true> {
 template <class S, class T>
 struct PlaneSums {
   using Value = typename S::Value;
-  using Reads = typename T::Reads;  ///< of one plane, whatever z: as if all taps of the outputs in reach lay in it
+  using Reads = typename T::Reads;  ///< how a plane's rows are read, whatever z: as if all taps lay in it
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
   Value pending[kPeriod][T::kRegisterY * T::kRegisterX][S::kSums] = {};
 
-  /// The next plane, which is the lowest of `rows`: each of the sums takes the tap below that of the sum before it.
+  /// Adds the next plane, the lowest of `rows`: each of the sums takes the tap below that of the sum before it.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
@@ -95,7 +95,8 @@ struct PlaneSums {
     });
   }
 
-  /// The same of some of its taps, for fused steps. Of a plane the taps at kFirst .. kLast along z; kBehind: planes from it to the one that completes pending[0].
+  /// Adds some of a plane's taps, for fused steps: those at kFirst .. kLast along z. kBehind: planes from this one to
+  /// the one that completes pending[0].
   template <int kFirst, int kLast, int kBehind, class Taken>
   STENCIL_DEVICE void add_taps(const Taken& plane, const Value* coefficients) {
     constexpr int kX = T::kRegisterX, kY = T::kRegisterY;

@@ -98,7 +98,7 @@ struct BlockPoints {
     return tables.receivers[place_in(round)];
   }
 
-  /// Of the field's plane, after that step of the launch.
+  /// Captures cells of the field's plane, after that step of the launch.
   STENCIL_DEVICE void capture(const ReceiverMask& receivers, unsigned field, int step, const Plane& plane) const {
     if (receivers.field != field) return;
     Value* to = tables.captured + step * tables.captured_stride + receivers.place;

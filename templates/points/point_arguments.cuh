@@ -3,17 +3,17 @@
 
 namespace stencil_tune {
 
-inline constexpr int kPointThreads = 128;  ///< of a block
+inline constexpr int kPointThreads = 128;  ///< threads of a block
 
 /// Sources of a field.
 template <class Storage, class Value>
 struct AddArguments {
   Storage* field;
-  const long long* cells;  ///< that sources add to: places in the field
-  const unsigned* first;   ///< of each cell: its first entry; they end with the next cell's
-  const int* source;       ///< of each entry ...
+  const long long* cells;  ///< cells that sources add to: places in the field
+  const unsigned* first;   ///< [cell]: its first entry; its entries end with the next cell's first
+  const int* source;       ///< [entry]: its source ...
   const Value* weight;     ///< ... and what multiplies its value
-  const Value* series;     ///< of the step: [source]
+  const Value* series;     ///< [source]: the value in this step
   long long count;         ///< cells
 };
 
@@ -23,9 +23,9 @@ inline constexpr int kMostRecordedFields = 64;
 template <class Storage, class Value>
 struct RecordArguments {
   const Storage* fields[kMostRecordedFields];
-  const unsigned* first;   ///< of each receiver: its first cell; they end with the next receiver's
+  const unsigned* first;   ///< [receiver]: its first cell; its cells end with the next receiver's first
   const long long* cells;  ///< places in their fields
-  const int* field;        ///< of each cell: its place among `fields`
+  const int* field;        ///< [cell]: its place among `fields`
   const Value* weight;
   Value* record;    ///< [receiver]
   long long count;  ///< receivers
@@ -34,9 +34,9 @@ struct RecordArguments {
 /// Receivers of captured cells; blocks (n, record).
 template <class Value>
 struct SumArguments {
-  const Value* captured;   ///< of the first step that is recorded
-  const unsigned* first;   ///< of each receiver
-  const unsigned* places;  ///< of its cells among those captured of a step
+  const Value* captured;   ///< values that the first recorded step captured
+  const unsigned* first;   ///< [receiver]: the first of its places
+  const unsigned* places;  ///< where its cells stand among those that a step captured
   const Value* weight;
   Value* records;    ///< [record][receiver]
   long long count;   ///< receivers

@@ -11,7 +11,7 @@ inline constexpr unsigned kNoCell = 0xffff;
 template <class Value>
 struct SourceCell {
   unsigned short cell;   ///< row cell / kCells, column cell % kCells of the thread
-  unsigned short field;  ///< that it is of: an index into the stencil's fields
+  unsigned short field;  ///< its field: an index into the stencil's fields
   int series;            ///< number of the source
   Value weight;
 };
@@ -19,15 +19,15 @@ struct SourceCell {
 /// Cells of a thread that receivers record, 32 at most: their values are captured one after the other.
 struct alignas(16) ReceiverMask {
   unsigned cells;  ///< bit i: cell 32 * group + i; 0: none
-  unsigned place;  ///< of the first one's value among what is captured
+  unsigned place;  ///< where the first one's value stands among what is captured
   unsigned field;  ///< as above; all lanes of a round have the same ...
   unsigned group;  ///< ... and the same
 };
 
-/// Of a plane of a tile.
+/// Where points of a tile's plane are found.
 struct PointPlane {
   int next;  ///< this plane where it has points, else the next that has; the number of planes where none has
-  int row;   ///< of that plane, of the table of warps
+  int row;   ///< that plane's row in the table of warps
 };
 
 /// Where a warp's points of a plane begin, in rounds; they end with the next warp's.
@@ -47,7 +47,7 @@ struct WarpPoints {
 template <class Value>
 struct PointTables {
   const int* tiles;
-  const PointPlane* planes;          ///< of each tile that has points, all planes of the grid
+  const PointPlane* planes;          ///< [tile that has points][plane of the grid]
   const WarpPoints* warps;           ///< one more at the end
   const SourceCell<Value>* sources;  ///< [round][lane]
   const ReceiverMask* receivers;     ///< the same

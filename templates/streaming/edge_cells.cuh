@@ -22,7 +22,7 @@ struct EdgeCells {
   static constexpr int kThreads = T::kBlockX * T::kBlockY;
   static constexpr int kShare = (kCells + kThreads - 1) / kThreads;  ///< cells of one thread
   const Arguments<S>& a;
-  bool at_edge;        ///< of the block
+  bool at_edge;        ///< the block's tile reads beyond the grid
   Index from[kShare];  ///< each cell's value in a plane of the grid; -1: what TMA brings is right
   int to[kShare];      ///< its place in a plane of the pipeline
 

@@ -23,7 +23,7 @@ struct ThreadCopies {
   // The columns of a row that are read, in whole vectors around the output tile.
   static constexpr int kLeft = (S::kLowX + kVector - 1) / kVector;
   static constexpr int kVectors = kLeft + T::kTileX / kVector + (S::kHighX + kVector - 1) / kVector;
-  static constexpr int kEach = (kVectors + T::kBlockX - 1) / T::kBlockX;  ///< of a row, a thread
+  static constexpr int kEach = (kVectors + T::kBlockX - 1) / T::kBlockX;  ///< vectors of a row that a thread copies
   static constexpr int kApart = T::kBlockX * kVector;                     ///< cells between two of them
 
   const PlanePipeline<S, T>& pipeline;
@@ -31,7 +31,7 @@ struct ThreadCopies {
   Index x, y;          ///< the thread's first cell in the grid ...
   int first;           ///< ... and in a plane of the pipeline
   unsigned whole = 0;  ///< bit i: vector i of the thread's rows lies inside the grid and is copied
-  bool plain;          ///< of the block: all its rows lie inside the grid, and no output reads a cut vector
+  bool plain;          ///< all rows of the block lie inside the grid, and no output reads a cut vector
 
   STENCIL_DEVICE ThreadCopies(const PlanePipeline<S, T>& p, const BlockTile<S>& tile,
                               const Field<S, T> (&fields)[S::kInputs])

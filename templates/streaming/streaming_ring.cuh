@@ -22,8 +22,8 @@ struct PlaneProducer {
   const CopyArguments<S>& arguments;
   const PlanePipeline<S, T>& pipeline;
   BlockTile<S> tile;
-  PipelineState<T::kTilePlanes> state{};  ///< of the plane that is issued next ...
-  int next = 0;                           ///< ... and its number
+  PipelineState<T::kTilePlanes> state{};  ///< stage of the plane that is issued next ...
+  int next = 0;                           ///< ... and the plane's number
 
   /// The planes below `end`. Waits for stages that are not released yet: this warp must have released its share.
   STENCIL_DEVICE void issue_until(int end, bool elected) {

@@ -1,5 +1,5 @@
-// streaming, a pipeline of planes, sums in registers: TMA copies planes with their halo to shared memory, several ahead
-// of the walk. Each thread reads the rows of a plane once and keeps sums of outputs instead of cells (PlaneSums).
+// streaming, a pipeline of planes, sums in registers: TMA copies planes with their halo to shared memory, several
+// ahead of the walk. Each thread reads the rows of a plane once and keeps sums of outputs instead of cells (PlaneSums).
 //
 //     producer: the first warp,        shared memory                       consumer: every warp,
 //     each step                                                            each step

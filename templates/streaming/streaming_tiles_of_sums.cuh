@@ -13,7 +13,7 @@ template <class S, class T>
 struct TileQueue {
   const CopyArguments<S>& arguments;
   const PlanePipeline<S, T>& pipeline;
-  BlockTile<S> tile{};  ///< whose planes are issued
+  BlockTile<S> tile{};  ///< the tile whose planes are issued
   int next = 0;         ///< plane of it that is issued next
   unsigned nth = 0;     ///< which of the block's tiles it is
 
@@ -66,8 +66,8 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
 
   [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
-  PipelineState<kStages> newest;                    ///< of the plane to add
-  PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
+  PipelineState<kStages> newest;                    ///< stage of the plane to add
+  PipelineState<kStages> refilled{kStages - 1, 0};  ///< stage of the plane that is issued next: the one before
   const bool is_producer = any_in_warp(thread == 0);
 #pragma unroll 1
   for (unsigned nth = 0; nth < T::kTiles; ++nth) {

@@ -192,8 +192,8 @@ struct SystemOutput {
 
   const Arguments<S>& arguments;
   const TemporalTile<S, T>& tile;
-  /// Of each box, at the first output that has it (kBoxOf): bit i for column i of the thread, kFirstRow + j for row j. A cell is stored
-  /// where both are set.
+  /// Which cells of the thread lie in a box: bit i for column i, kFirstRow + j for row j. A cell is stored where both
+  /// are set. A box stands at the first output that has it (kBoxOf).
   unsigned stored[S::kOutputs];
 
   STENCIL_DEVICE SystemOutput(const Arguments<S>& a, const TemporalTile<S, T>& t) : arguments(a), tile(t) {

@@ -50,7 +50,7 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
 
   const RimSides sides;
   const Rims rims;
-  int stage = 0;  ///< of the rims: its planes are published next
+  int stage = 0;  ///< stage of the rims whose planes are published next
 
   STENCIL_DEVICE RimmedRows(const Arguments<S>& a, const TemporalTile<S, T>& t, int first_byte)
       : Base(a, t, first_byte), sides(Shape::warp() == 0 && !t.top_edge, Shape::warp() == Shape::kWarps - 1 && !t.bottom_edge),
@@ -62,8 +62,8 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
     for (int s = 0; s < kStages; ++s) (copy_first<kField>(tile.first_plane() - L::kDelay + s, s), ...);
   }
 
-  /// Those of field kF in the plane that is published in the step in which level 0 updates plane z, with the warp's own rows
-  /// of it. kZero: planes beyond the grid are 0.
+  /// Publishes field kF's rim rows of the plane whose own rows the warp publishes in the step in which level 0 updates
+  /// plane z. kZero: planes beyond the grid are 0.
   template <int kF, bool kZero>
   STENCIL_DEVICE void publish_rim(Index z) {
     if (!sides.above && !sides.below) return;

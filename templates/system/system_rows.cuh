@@ -21,7 +21,7 @@ namespace stencil_tune {
 template <class S, int kLevel>
 using LevelOf = typename S::template LevelAt<kLevel>;
 
-/// Of a field of the state that enters a level: what the level keeps of it, and what it reads of other warps.
+/// A field of the state that enters a level: what the level keeps of it, and what it reads of other warps.
 struct LevelField {
   int below;        ///< planes kept below the one that the level updates
   int newest;       ///< the plane that enters, counted from the one that the level updates
@@ -52,7 +52,7 @@ struct PublishedRows {
   static constexpr int kBytes = T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value));
 
   Value* own;          ///< the lane's first word in slot 0
-  const Value* above;  ///< of the warp above, or its own where there is none
+  const Value* above;  ///< the warp above's, or its own where there is none
   const Value* below;
   int slot = 0;  ///< cells from slot 0 to the one that the step before published
 

@@ -26,12 +26,12 @@ struct HeldLayers {
 /// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain (planes at the
 /// grid's beginning that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each
 /// other between two steps, not within levels), kEdgeColumns, kEdgeRows (cells at the ends of rows, of columns, are held
-/// or read what a boundary answers), kRowMultiple (cells of which the tiles' rows end at a multiple; the last tile may end that many less one
-/// beyond the grid).
+/// or read what a boundary answers), kRowMultiple (the tiles' rows end at a multiple of so many cells;
+/// the last tile may end that many less one beyond the grid).
 template <class Step, class T>
 struct TemporalShape<SystemOf<Step>, T> {
-  static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
-  static constexpr int kRows = T::kRegisterY;   ///< of a plane, a thread
+  static constexpr int kCells = T::kRegisterX;  ///< cells of a row that a thread has
+  static constexpr int kRows = T::kRegisterY;   ///< rows of a plane that a thread has
   static constexpr int kWarps = T::kBlockY;
   static constexpr int kWarpWidth = 32 * kCells;
   static constexpr int kWidth = kWarpWidth;
@@ -62,7 +62,7 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   Index low_x, high_x;         ///< cells of the tile that are its own ...
   Index low_y, high_y;         ///< ... rows ...
   Index low_z, high_z;         ///< ... and planes
-  Index nx, ny, nz;            ///< of the grid
+  Index nx, ny, nz;            ///< cells of the grid along each axis
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
   bool at_edge;                ///< some thread may hold cells or read what a boundary answers, or TMA cannot serve some warp

@@ -15,8 +15,8 @@
 // One barrier for kBatch rows (systolic_barrier.cuh): behind it lies all that warps have put into the rings' slots
 // before it. A slot that is read between two barriers is written again behind the second one. All warps run the same
 // code: no thread branches, so that the compiler keeps the coefficients in uniform registers. The loop's body has as
-// many rows as a ring has slots, so that slots are constants; or it has one row (step). Of more coefficients than there
-// are uniform registers two rows of a body would have some in common, kept in registers of the threads.
+// many rows as a ring has slots, so that slots are constants; or it has one row (step). With more coefficients
+// than uniform registers, two rows of a body would share some of them, kept in registers of the threads.
 //
 // The blocks share the rows of all tiles out (systolic_share.cuh): one block an SM is one wave on every grid.
 #pragma once

@@ -19,7 +19,7 @@ template <class S, class T>
 struct SystolicBarrier {
   using Shape = SystolicShape<S, T>;
 
-  int parity = 1;  ///< of the phase that is awaited next; the phase before the first counts as ended
+  int parity = 1;  ///< that of the phase that is awaited next; the phase before the first counts as ended
 
   /// Once a block, before all of its threads meet.
   STENCIL_DEVICE static void prepare() {

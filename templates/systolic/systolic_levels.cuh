@@ -22,7 +22,7 @@ struct SystolicLevels {
   const Arguments<S>& arguments;
   const SystolicPart<S, T>& part;
   Value sums[Shape::kLevels][Shape::kReach]
-            [Shape::kCells];  ///< of a level: the row that is complete next, and later ones
+            [Shape::kCells];  ///< [level]: sums of the row that is complete next, and of later ones
 
   STENCIL_DEVICE SystolicLevels(const Arguments<S>& a, const SystolicPart<S, T>& p) : arguments(a), part(p), sums{} {
     static_assert(S::kSums == 1 && Shape::kReach > 0, "the constraints of the family");
@@ -102,7 +102,7 @@ struct SystolicLevels {
   STENCIL_DEVICE void add_to_rows(Index z, const Row& entering, Indices<kRow...>) {
     (add_to_row<kRows, kLevel, kRow + 1>(z + kRow + 1, entering, OfCells{}), ...);
   }
-  /// Of the row that is kRow later than the one that was completed. Its sums move to the place before it.
+  /// Adds to the row that is kRow later than the completed one. Its sums move to the place before it.
   template <Rows kRows, int kLevel, int kRow, int... kI>
   STENCIL_DEVICE void add_to_row(Index z, const Row& entering, Indices<kI...>) {
     if (kRow <= kOwn && holds_row<kRows>(z)) {
@@ -119,7 +119,7 @@ struct SystolicLevels {
   }
   static constexpr int kOwn = S::kHighZ;  ///< the entering row itself, counted so
 
-  /// Of a cell that hold keeps: the entering row is its value, and nothing is added to it.
+  /// The sum of a cell that hold keeps: the entering row is its value, and nothing is added to it.
   template <int kLevel, int kRow, int kI>
   STENCIL_DEVICE Value kept_sum(const Row& entering) const {
     if constexpr (kRow < kOwn) return sums[kLevel][kRow][kI];
@@ -151,8 +151,8 @@ struct SystolicLevels {
     return held;
   }
 
-  /// The neighbours' cells. Of the warp's input they are there; beyond an edge of the grid they are what the boundary
-  /// says.
+  /// Fills in the neighbours' cells. The warp's input has them already; beyond an edge of the grid they are what the
+  /// boundary says.
   template <Rows kRows, int kLevel>
   STENCIL_DEVICE void fill_sides(Row& row) const {
     if constexpr (kLevel > 0) {

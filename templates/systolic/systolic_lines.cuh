@@ -5,8 +5,8 @@
 //     warp 0       wait for the row's mbarrier, take it ... fence what it has read | barrier
 //     warp W - 1   give the row to the last ring, fence, store it
 //
-// Rows are whole words, so that the tile's cells in them are. Of those that are stored, some at either end may be less
-// than a word: lanes store them themselves.
+// Rows are whole words, and so are the tile's cells in them. The cells that are stored may begin or end within a word:
+// lanes store those themselves.
 #pragma once
 
 #include "stencil_tune/systolic/systolic_rings.cuh"
@@ -28,7 +28,7 @@ struct SystolicLines {
   const Arguments<S>& arguments;
   const SystolicPart<S, T>& part;
   const int warp;
-  int& parity;  ///< of the mbarriers' phases in this turn of the rings
+  int& parity;  ///< that of the mbarriers' phases in this turn of the rings
 
   STENCIL_DEVICE SystolicLines(const Arguments<S>& a, const SystolicPart<S, T>& p, int w, int& turn)
       : arguments(a), part(p), warp(w), parity(turn) {}

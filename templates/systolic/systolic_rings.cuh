@@ -48,7 +48,7 @@ struct SystolicLayout {
   static constexpr int kRing = Shape::kSlots * kPitch;
   static constexpr int kLastRing = Shape::kWarps * kRing;
   static constexpr int kBarrier = static_cast<int>(sizeof(Mbarrier));
-  static constexpr int kArrived = kLastRing + kRing + kPad;  ///< of the rows that bulk copies bring
+  static constexpr int kArrived = kLastRing + kRing + kPad;  ///< mbarriers of the rows that bulk copies bring
   static constexpr int kSplitBarrier = kArrived + (T::kBulkCopies ? Shape::kSlots * kBarrier : 0);
   static constexpr int kBytes = kSplitBarrier + (T::kSplitsBarrier ? kBarrier : 0);
 };

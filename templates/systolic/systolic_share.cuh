@@ -18,15 +18,15 @@ namespace stencil_tune {
 
 template <class S, class T>
 struct SystolicShape {
-  static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
+  static constexpr int kCells = T::kRegisterX;  ///< cells of a row that a thread has
   static constexpr int kWord =
       16 / static_cast<int>(sizeof(typename S::Value));  ///< cells that one copy or store moves
   static constexpr int kWarps = T::kGroups;
   static constexpr int kThreads = 32 * kWarps;
-  static constexpr int kLevels = T::kSteps / kWarps;  ///< of a warp
+  static constexpr int kLevels = T::kSteps / kWarps;  ///< levels of a warp
   static constexpr int kWidth = 32 * kCells;          ///< cells of a tile, its halo included
   static constexpr int kReach = S::kLowZ + S::kHighZ;
-  static constexpr int kSlots = T::kBatch * (T::kPrefetch + 1);      ///< of a ring: rows
+  static constexpr int kSlots = T::kBatch * (T::kPrefetch + 1);      ///< rows of a ring
   static constexpr int kHandOver = kLevels * S::kHighZ + T::kBatch;  ///< rows from a warp's input to the next one's
 
   // So many columns of the grid on each side keep their value.
@@ -72,15 +72,15 @@ struct SystolicShare {
 
   static constexpr long long kFill = T::kDelay + T::kSteps * S::kLowZ;  ///< rows that pass while the pipeline fills
 
-  Index tiles;           ///< of the grid
+  Index tiles;           ///< tiles of the grid
   Index low_x, high_x;   ///< cells to update ...
   Index low_z, high_z;   ///< ... and rows
-  Index tile;            ///< of the run
-  Index first = 0;       ///< its rows, in the grid
-  Index last = 0;        ///< one past them
-  Index next_tile;       ///< of the run behind it
+  Index tile;            ///< the run's
+  Index first = 0;       ///< the run's first row, in the grid
+  Index last = 0;        ///< one past its last row
+  Index next_tile;       ///< that of the run behind it
   Index end_tile;        ///< one past the last that stores any cell
-  long long cost = 0;    ///< of all tiles before next_tile
+  long long cost = 0;    ///< costs of all tiles before next_tile
   long long begin, end;  ///< the block's part of all costs
 
   STENCIL_DEVICE explicit SystolicShare(const Arguments<S>& a)
@@ -135,8 +135,8 @@ struct SystolicPart {
   using Shape = SystolicShape<S, T>;
   using Index = typename S::Index;
 
-  Index nx, nz;                     ///< of the grid
-  Index origin;                     ///< of the tile
+  Index nx, nz;                     ///< cells of a row of the grid, and rows
+  Index origin;                     ///< the tile's first cell
   Index low_x, high_x;              ///< cells that are stored ...
   Index low_z, high_z;              ///< ... and rows
   bool left_edge, right_edge;       ///< the lane's first cell begins, its last one ends a row of the grid
@@ -145,8 +145,8 @@ struct SystolicPart {
   int low, high;                    ///< the same in a row of the tile
   int line_low, line_high;          ///< the whole words among them
   bool whole_rows;                  ///< ... and no word is stored in part
-  Index first_row;                  ///< that the first warp takes
-  Index rows;                       ///< that it takes: whole turns of the rings
+  Index first_row;                  ///< first row that the first warp takes
+  Index rows;                       ///< rows that it takes: whole turns of the rings
   Index first_plain, last_plain;    ///< rows, counted from the first: between them no row is held or outside the grid
   Index first_updated, first_held;  ///< rows before the one and from the other on keep their value, or are outside
 

@@ -27,10 +27,10 @@ struct StepBarrier {
 
   static constexpr bool kNeeded = T::kExchanges || T::kGroups > 1;
   static constexpr bool kSplit = kNeeded && T::kBarrier != StepBarrierKind::meet;
-  static constexpr int kBytes = kSplit ? 16 : 0;  ///< of shared memory
+  static constexpr int kBytes = kSplit ? 16 : 0;  ///< bytes of shared memory
 
   Mbarrier* arrived;  ///< counts the threads
-  int parity = 1;     ///< of the phase that is awaited next; the phase before the first counts as ended
+  int parity = 1;     ///< that of the phase that is awaited next; the phase before the first counts as ended
 
   STENCIL_DEVICE explicit StepBarrier(int first_byte)
       : arrived(reinterpret_cast<Mbarrier*>(shared_memory() + first_byte)) {}
@@ -67,7 +67,7 @@ struct StepBarrier {
   }
 };
 
-/// Of warps that never wait for each other.
+/// Stands in where warps never wait for each other.
 struct NoBarrier {
   static constexpr int kBytes = 0;
   STENCIL_DEVICE explicit NoBarrier(int) {}

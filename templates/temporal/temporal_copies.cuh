@@ -50,7 +50,7 @@ struct LaneCopies {
   using Index = typename S::Index;
 
   static constexpr int kWord = Shape::template word_cells<Storage>();  ///< cells that a lane reads at once
-  static constexpr int kWords = Shape::kCells / kWord;                 ///< of a lane's row
+  static constexpr int kWords = Shape::kCells / kWord;                 ///< words of a lane's row
   static constexpr bool kSwaps = !T::kCopiedByTma && (kWords == 2 || kWords == 4 || kWords == 8);
 
   static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
@@ -59,9 +59,9 @@ struct LaneCopies {
   static constexpr bool kWrapsX = S::kBoundaryX == Boundary::periodic, kWrapsY = S::kBoundaryY == Boundary::periodic;
 
   const TemporalTile<S, T>& tile;
-  const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
+  const Storage* cells;  ///< where the lane starts to copy: in the first row of the plane that is copied next
   Index stride_y, stride_z;
-  Index x = 0, y = 0;  ///< of that cell in a grid that is periodic along the axis
+  Index x = 0, y = 0;  ///< that cell's place in a grid that is periodic along the axis
 
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
       : tile(t), cells(a.in[input] + (wrapped<S::kBoundaryY>(t.y, t.ny) * static_cast<Index>(a.stride_y) + first_column() +
@@ -97,7 +97,7 @@ struct LaneCopies {
   STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
   STENCIL_DEVICE Index first_column() const { return tile.x - Shape::lane() * Shape::kCells; }
 
-  /// Of the row, where the lane starts to copy.
+  /// The cell of the row where the lane starts to copy.
   STENCIL_DEVICE int first_copied() const { return Shape::lane() * (copies_vectors() ? T::kVector : 1); }
 
   /// Where a word of a row stands.
@@ -191,11 +191,11 @@ struct PeriodicCopies : TmaCopies<S, T> {
 /// How a warp knows that its planes have arrived. Here each lane waits for its own cp.async groups, one group a step.
 template <class S, class T>
 struct LaneArrivals {
-  static constexpr int kBytes = 0;  ///< of shared memory
+  static constexpr int kBytes = 0;  ///< bytes of shared memory
 
   STENCIL_DEVICE LaneArrivals(const TemporalTile<S, T>&, int) {}
 
-  /// planes: copied for the warp in each step.
+  /// planes: how many are copied for the warp in each step.
   STENCIL_DEVICE void start(int) {}
 
   /// Around the copies of a step.
@@ -268,8 +268,8 @@ struct TmaArrivals {
   }
 };
 
-/// Of warps whose rows the lanes copy and of those whose rows TMA does. All initialise their mbarriers: racecheck (CUDA
-/// 13.0) takes an initialisation that a warp skips for a write, to where a register happens to point.
+/// Serves both warps whose rows the lanes copy and warps whose rows TMA copies. All initialise their mbarriers:
+/// racecheck (CUDA 13.0) takes an initialisation that a warp skips for a write, to where a register happens to point.
 template <class S, class T>
 struct PeriodicArrivals : TmaArrivals<S, T> {
   using Tma = TmaArrivals<S, T>;

@@ -111,7 +111,7 @@ struct EdgeRows {
   static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
   static constexpr int kWarpCells = kWarpRows * Row::kRowCells;
   static constexpr int kRowsBetween = Shape::kRows > kWarpRows ? Shape::kRows - kWarpRows : 0;
-  static constexpr int kEndRows = Shape::kWarpsX > 1 ? kRowsBetween : 0;  ///< of which the ends are published
+  static constexpr int kEndRows = Shape::kWarpsX > 1 ? kRowsBetween : 0;  ///< rows whose ends are published
   static constexpr int kEndCells = kEndRows * Shape::kRowEnds;
   static constexpr bool kClustered = T::kCluster > 1;
   static constexpr int kPeers = kClustered || T::kReadsRim ? 1 : 0;  ///< warps of other blocks or a rim, on each side
@@ -125,9 +125,9 @@ struct EdgeRows {
   static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(Mbarrier)) : 0);
 
   Value* own;          ///< the thread's cells in stage 0, the group's level 0
-  const Value* above;  ///< of the warp above, or its own where there is none
+  const Value* above;  ///< the warp above's, or its own where there is none
   const Value* below;
-  Value* ends;         ///< the thread's of the rows between
+  Value* ends;         ///< the thread's ends of the rows between
   typename SeamOf<S, T, T::kCluster != 1>::Type seam;
   int stage = 0;       ///< cells from stage 0 to the one that was published last
   int step = 0;
@@ -281,13 +281,13 @@ struct EdgeRows {
     }
   }
 
-  /// In a step: the rows that the warp reads beyond the seam, of all levels.
+  /// Bytes that arrive in a step: the rows that the warp reads beyond the seam, for all levels.
   STENCIL_DEVICE int awaited_bytes() const {
     return Shape::kLevels * (seam.above ? S::kLowY : S::kHighY) * Shape::kWidth * static_cast<int>(sizeof(Value));
   }
 };
 
-/// Of a block whose warps read no cells of each other.
+/// Stands in where a block's warps read no cells of each other.
 template <class S, class T>
 struct NoEdges {
   static constexpr int kEnd = InputRows<S, T>::kBytes;

@@ -157,7 +157,7 @@ struct CellsAside : HeldPlaces<S, T> {
     each_place(tile, plane, at, [](Value* to, const Value& cell) { *to = cell; });
   }
 
-  /// at: cells from slot 0 to the one that is meant.
+  /// at: cells from slot 0 to the slot that is visited.
   template <class OfPlane, class Visit>
   STENCIL_DEVICE void each_place(const Tile& tile, OfPlane& plane, int at, Visit visit) const {
     Places::each(tile, plane, [&](int j, int i) { return columns + (at + j * kColumns + i); },
@@ -165,7 +165,7 @@ struct CellsAside : HeldPlaces<S, T> {
   }
 };
 
-/// Of levels that remember held cells.
+/// Stands in for CellsAside where levels remember held cells.
 struct NoCellsAside {
   static constexpr int kBytes = 0;
   template <class Tile>

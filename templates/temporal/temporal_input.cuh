@@ -21,7 +21,7 @@ struct PassedRows {
 
   Value* to;      ///< the lane's first word of the plane that the step passes on
   int ahead = 0;  ///< cells to the plane that the next step passes on
-  int stage = 0;  ///< of the plane that the step passes on
+  int stage = 0;  ///< stage of the plane that the step passes on
 
   STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
     if constexpr (T::kGroups > 1) {

@@ -37,7 +37,7 @@ struct RimRows {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  const int first_byte;  ///< of shared memory
+  const int first_byte;  ///< the rim's first byte in shared memory
   const RimSides sides;  ///< no reference: one from member to member would leave all planes of the walk in memory
 
   STENCIL_DEVICE RimRows(const Arguments<S>& a, const Tile& t, int first, RimSides s)
@@ -132,7 +132,7 @@ struct RimmedEdgeRows : EdgeRows<S, T> {
 
   const RimSides sides;
   const Rim rim;
-  int stage = 0;  ///< of the rim: its plane is published next
+  int stage = 0;  ///< stage of the rim whose plane is published next
 
   STENCIL_DEVICE RimmedEdgeRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
       : Base(a, t), sides(t.in_first_group && t.rank == 0 && thread_y() == 0 && !t.top_edge,

@@ -131,7 +131,7 @@ struct ConstantPipelines<S, T, Indices<kField...>> : ConstantPipeline<S, T, cons
   }
 };
 
-/// Of a stencil that reads the advanced field alone.
+/// Stands in where a stencil reads the advanced field alone.
 template <class S, class T>
 struct NoConstants {
   static constexpr int kBytes = 0;

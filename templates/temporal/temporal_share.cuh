@@ -1,7 +1,7 @@
-// What a temporal block works on where blocks, or clusters, share out the planes of all tiles (T::kShares): equal parts, so
-// that a launch is one wave on every grid, and no block ends before the others. Of eight tiles three blocks have two each
-// for themselves. The planes of the other two, tile after tile, are cut into three runs, which may begin in one tile and
-// end in the next:
+// What a temporal block works on where blocks, or clusters, share out the planes of all tiles (T::kShares): equal
+// parts, so that a launch is one wave on every grid, and no block ends before the others. With eight tiles, three
+// blocks have two each for themselves. The planes of the other two tiles, tile after tile, are cut into three runs,
+// which may begin in one tile and end in the next:
 //
 //      block 0   tile 0 . . . . . .   tile 3 . . . . . .   tile 6 . . . .
 //      block 1   tile 1 . . . . . .   tile 4 . . . . . .                  . .  tile 7 . .

@@ -12,7 +12,7 @@ namespace stencil_tune {
 ///     word 0 of threads 0 1 ... n-1 | no thread | word 1 of threads 0 1 ... n-1 | no thread | ...
 ///
 /// The first thread reads a word to its left, the last one to its right, which are no cells of the tile. No stored cell
-/// depends on them; the places of `no thread` exist so that the read is legal, and of nothing that others write
+/// depends on them; the places of `no thread` exist so that the read is legal, and nobody writes there
 /// meanwhile. There is one before the first row of a level too.
 ///
 /// A shuffle takes the time of two accesses that move as many bytes (fitted to the rates of 37 candidates with few and
@@ -34,7 +34,7 @@ struct SharedRow {
     constexpr int kWidest = 16 / static_cast<int>(sizeof(Value));
     return (cells + kWidest - 1) / kWidest * kWidest;
   }
-  /// Of shared memory for so many whole words.
+  /// Bytes of shared memory for so many cells in whole words.
   STENCIL_DEVICE static constexpr int bytes_of(int cells) { return kBefore + cells * static_cast<int>(sizeof(Value)); }
   /// Where the thread's first word of the first row stands.
   STENCIL_DEVICE static Value* first_row(unsigned char* memory) {

@@ -10,17 +10,17 @@ namespace stencil_tune {
 /// What kSteps fused sweeps of S need, known at compile time.
 template <class S, class T>
 struct TemporalShape {
-  static constexpr int kCells = T::kRegisterX;           ///< of a row, a thread
-  static constexpr int kRows = T::kRegisterY;            ///< of a plane, a thread
-  static constexpr int kWarpsX = T::kBlockX / 32;        ///< of the tile, side by side
-  static constexpr int kWarps = kWarpsX * T::kBlockY;    ///< of a block that have the same levels
+  static constexpr int kCells = T::kRegisterX;           ///< cells of a row that a thread has
+  static constexpr int kRows = T::kRegisterY;            ///< rows of a plane that a thread has
+  static constexpr int kWarpsX = T::kBlockX / 32;        ///< warps of the tile side by side
+  static constexpr int kWarps = kWarpsX * T::kBlockY;    ///< warps of a block that have the same levels
 
   static constexpr int kWarpWidth = 32 * kCells;         ///< cells of a tile in x that a warp has
   static constexpr int kWidth = T::kBlockX * kCells;     ///< ... that it has in all, its halo included
   static constexpr int kBlockHeight = T::kBlockY * kRows;
   static constexpr int kHeight = T::kCluster * kBlockHeight;  ///< rows of a tile, of all blocks that share it
   static constexpr int kPlanes = S::kLowZ + S::kHighZ + 1;
-  static constexpr int kLevels = T::kSteps / T::kGroups;  ///< of a group of warps
+  static constexpr int kLevels = T::kSteps / T::kGroups;  ///< levels of a group of warps
   static constexpr int kRowEnds = (T::kBlockX + 1) * (S::kLowX + S::kHighX);  ///< cells, with a place for no thread
 
   /// clamp and reflect answer for planes beyond an end with planes inside: with any of those in reach.
@@ -79,8 +79,8 @@ struct TemporalSpan {
   }
 };
 
-/// Of tiles that read kRim rows beyond their own: those are inside the grid and not held. If the last tile but one ends too
-/// near for that, it leaves as many of its own rows to the last.
+/// Tiles that read kRim rows beyond their own need them inside the grid and not held. If the last tile but one ends too
+/// near the edge for that, it leaves as many of its own rows to the last.
 template <int kRim, class Span, class Index>
 STENCIL_DEVICE void leave_to_last(Span& span, Index origin_of_last, Index useful, Index tile, Index tiles) {
   if (tiles == 1 || origin_of_last - (tiles - 2) * useful >= kRim) return;
@@ -142,12 +142,12 @@ struct TemporalTile : TemporalShape<S, T> {
 
   Index x, y;                 ///< the thread's first cell
   int rank = 0;               ///< the block's place among those that share the tile, from above
-  int group = 0;              ///< of the warp: which of the steps' levels it has ...
+  int group = 0;              ///< the warp's: which of the steps' levels it has ...
   bool in_first_group = true, in_last_group = true;  ///< ... the first or the last ones; all lanes of a warp agree
   Index low_x, high_x;        ///< cells of the tile that are stored ...
   Index low_y, high_y;        ///< ... rows ...
   Index low_z, high_z;        ///< ... and planes
-  Index nx, ny, nz;           ///< of the grid
+  Index nx, ny, nz;           ///< cells of the grid along each axis
   Index first_updated_z;      ///< planes before this one ...
   Index first_held_z;         ///< ... and from this one on keep their value under hold, and are 0 under zero
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
