@@ -13,7 +13,7 @@ namespace {
 constexpr int kWidestVectorBytes = 16;
 constexpr std::int64_t kMostBlocksX = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t kMostBlocksYz = 65535;
-constexpr std::int64_t kMostLiveRegisters = 230;    // of 255: the rest holds addresses, indices and coefficients
+constexpr std::int64_t kMostLiveRegisters = 230;    // 255 less those that hold addresses, indices and coefficients
 constexpr std::int64_t kMostUnrolledWork = 8000;    // NVRTC needs several seconds for as many multiply-adds
 constexpr std::int64_t kMostArgumentBytes = 32764;  // kernel parameters, sm_70 on, CUDA 12.1 on
 constexpr std::int64_t kArgumentsBeyondCoefficients = 256;  // extents, strides, tiles; templates/arguments.cuh

@@ -52,7 +52,8 @@ void write_shared_memory(Text out, const Limits& limits, const SharedTile& share
   }
   fmt::format_to(out, "  {:<22} {} bytes a block of {}: ", "shared memory", shared.bytes, limits.shared_per_block);
   if (shared.inputs == 0) {
-    fmt::format_to(out, "planes on their way and rows that warps exchange\n");  // of fused steps: see SharedTile
+    // Kernels of fused steps: see SharedTile.
+    fmt::format_to(out, "planes on their way and rows that warps exchange\n");
   } else {
     fmt::format_to(out, "{} field{} x {} planes x {} rows x {} cells of {} bytes\n", shared.inputs,
                    shared.inputs == 1 ? "" : "s", shared.planes, shared.rows, shared.pitch, shared.cell_bytes);

@@ -21,7 +21,7 @@ struct BrokenConstraint {
 
 struct Explanation {
   Tuning tuning;
-  int constraints = 0;                       ///< that it was judged by
+  int constraints = 0;                       ///< how many constraints judged it
   std::vector<BrokenConstraint> violations;  ///< all of them, in their order; empty when legal
   KernelAxes axes;
   std::int64_t threads = 0;         ///< per block

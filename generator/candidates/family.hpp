@@ -1,8 +1,8 @@
 // The table of kernel families. All that other code asks of a family stands in its entry; nothing else asks which
 // family a candidate has.
 //
-// A family is a room: an entry in families/, a template in templates/, and how the performance model counts its work
-// (tuner/model/).
+// A family has three parts: an entry in families/, a template in templates/, and how the performance model counts its
+// work (tuner/model/).
 #pragma once
 
 #include "generator/candidates/constraint.hpp"

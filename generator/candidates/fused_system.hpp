@@ -35,30 +35,30 @@ struct SystemLevel {
   int stage = 0;
   std::vector<SystemField> in;
   std::vector<int> out;  ///< fields of the state that leaves
-  Layers held;           ///< that the stage's outputs keep
+  Layers held;           ///< layers that the stage's outputs keep
   int lag = 0;           ///< planes behind the newest of the state that enters
   int delay = 0;         ///< planes behind the input
-  Layers wrong{};        ///< of a tile, when the level has made its step: x, y
+  Layers wrong{};        ///< layers of a tile that are wrong when the level has made its step: x, y
 };
 
 /// A field that no step changes and that is read at the cell alone.
 struct SystemConstant {
   int field = 0;
   int first = 0, last = 0;  ///< delay of the first level that reads it, and of the last
-  int first_level = 0;      ///< that reads it
+  int first_level = 0;      ///< the first level that reads it
   int readers = 0;          ///< levels that read it
 };
 
 struct FusedSystem {
   std::vector<SystemLevel> levels;  ///< none: the kernel is not of a system
   std::vector<SystemConstant> constants;
-  Layers halo;                  ///< of a tile, without any alignment; z: planes that the walk starts before ...
+  Layers halo;                  ///< a tile's, without any alignment; z: planes that the walk starts before ...
   int delay = 0;                ///< ... and ends after the stored ones
   int first_plain = 0;          ///< the first input plane with which no level updates a plane that needs more care
   std::vector<Layers> outputs;  ///< for each output: layers that it keeps
-  int exchanged_rows = 0;       ///< of a warp, published for others
+  int exchanged_rows = 0;       ///< rows that a warp publishes for others
   int exchange_slots = 0;
-  int rim_rows = 0;              ///< of the input, above and below a tile, that the first level reads too; 0: none
+  int rim_rows = 0;              ///< input rows above and below a tile that the first level reads too; 0: none
   bool meets_in_levels = false;  ///< warps wait for each other within levels, rather than between steps
 };
 

@@ -20,7 +20,7 @@ using Lengths = std::array<std::int64_t, kMaxRank>;  ///< along the kernel's axe
 
 struct KernelAxes {
   std::array<int, kMaxRank> grid_axis{-1, -1, -1};  ///< grid axis of each kernel axis; -1: the grid has none
-  Lengths extents{1, 1, 1};                         ///< of the grid, 1 without an axis
+  Lengths extents{1, 1, 1};                         ///< cells of the grid, 1 without an axis
   Lengths strides{0, 0, 0};                         ///< cells from one index to the next, 0 without an axis
   std::array<Reach, kMaxRank> reach{};              ///< over all inputs, 0..0 without an axis
   std::array<Boundary, kMaxRank> boundaries{Boundary::hold, Boundary::hold, Boundary::hold};

@@ -22,7 +22,7 @@ struct Parameter {
   std::string_view meaning;                     ///< one phrase
   std::string_view prefix;                      ///< "cz" for numbers; empty where the value is a word
   std::vector<std::string_view> words;          ///< word of value i, for enumerations
-  std::vector<std::string_view> word_meanings;  ///< of value i
+  std::vector<std::string_view> word_meanings;  ///< meaning of value i
   std::vector<int> values;                      ///< what the search may choose from
   int default_value;
   std::function<int(const Tuning&)> get;
@@ -33,10 +33,10 @@ struct Parameter {
   int nearby = 1;     ///< values on each side of a number that count as neighbours
   bool of_launch = false;      ///< an argument of the launch: candidates that differ in it alone have one binary ...
   bool default_apart = false;  ///< ... but for the default, which is another kernel
-  std::function<bool(const Tuning&)> used;  ///< by a candidate of the family, by its other values; empty: by all
+  std::function<bool(const Tuning&)> used;  ///< whether a candidate has it, by its other values; empty: all
   PossibleValues possible;                  ///< empty: all
 
-  std::string_view constant_type;           ///< of the kernel's constant; empty: the template needs none
+  std::string_view constant_type;           ///< type of the kernel's constant; empty: the template needs none
   std::string_view constant;                ///< "kDepth"
   std::vector<std::string_view> constants;  ///< what value i is there, for enumerations
 

@@ -252,7 +252,7 @@ struct KeptPart {
   int f, r;
   Lifetime life;
   int first;         ///< cell, seen from the thread's first own one
-  int cells;         ///< that are kept
+  int cells;         ///< how many are kept
   std::string load;  ///< cells on the left, own ones or not, cells on the right
 };
 

@@ -47,7 +47,7 @@ class Space {
  private:
   struct FamilySpace {
     const Family* family;
-    std::vector<std::vector<int>> values;  ///< of each parameter, less what the problem rules out at once
+    std::vector<std::vector<int>> values;  ///< [parameter]: its values, less those that the problem rules out at once
     std::uint64_t points;
   };
 

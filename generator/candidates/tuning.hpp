@@ -144,13 +144,13 @@ struct TuningValues {
   // Walks of one sweep: streaming.
   Planes planes = Planes::registers;
   int depth = 1;  ///< coarsening depth: outputs a thread walks along the last axis
-  int tiles = 1;  ///< that a block takes one after the other
+  int tiles = 1;  ///< tiles that a block takes one after the other
 
   // Fused steps: temporal, system.
   int steps = 2;   ///< sweeps that a launch makes
   int chunks = 1;  ///< parts of the last axis that blocks of their own walk
   int shares = 0;  ///< temporal: blocks that share out the planes of all tiles; 0: tiles have their own blocks
-  int groups = 1;  ///< of warps among which the fused steps are shared out, as a pipeline
+  int groups = 1;  ///< groups of warps that share out the fused steps, as a pipeline
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
   Rim rim = Rim::none;

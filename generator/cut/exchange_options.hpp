@@ -12,9 +12,9 @@ struct LocalKernel {
   double gstencils = 0;  ///< 1e9 updated cells a second; 0: not known
 };
 
-/// Goes through all of them for runs of `steps` steps, those with few fused steps first, each with one to four launches
-/// an exchange. kernel_for: what runs of so many steps use on a part; nothing where parts are too thin for as many. One
-/// of unknown rate is passed over. visit: takes it, or returns false where parts are too thin.
+/// Visits all options for runs of `steps` steps, those with few fused steps first, each with one to four launches an
+/// exchange. kernel_for says which kernel runs of so many steps use on a part; nothing where parts are too thin for as
+/// many. A kernel of unknown rate is passed over. visit takes an option, or returns false where parts are too thin.
 void each_exchange_option(int steps, const std::function<std::optional<LocalKernel>(int steps)>& kernel_for,
                           const std::function<bool(const LocalKernel& kernel, int per_exchange)>& visit);
 

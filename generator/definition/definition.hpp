@@ -12,9 +12,9 @@ namespace stencil_tune {
 
 /// What a definition may be at most. A definition beyond a limit is rejected, whatever it says.
 struct DefinitionLimits {
-  std::size_t bytes = 64U << 10;    ///< of a file or one-liner
+  std::size_t bytes = 64U << 10;    ///< length of a file or one-liner
   int nesting = 64;                 ///< parentheses, brackets and calls within each other
-  std::size_t nodes = 20000;        ///< of the expression graph; four times as many before anything is simplified
+  std::size_t nodes = 20000;        ///< size of the expression graph; four times as many before anything is simplified
   std::size_t shifted = 2'000'000;  ///< nodes visited to evaluate operators at neighbouring cells; likewise
   int fields = 64;
   int coefficients = 256;

@@ -11,7 +11,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kWidestLine = 100;  // of a quoted line; longer ones are cut around the place
+constexpr std::size_t kWidestLine = 100;  // characters shown of a line; a longer one is cut around the place
 constexpr std::size_t kLongestIdentifier = 64;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }

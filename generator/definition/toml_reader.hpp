@@ -31,7 +31,7 @@ namespace stencil_tune {
 struct TomlEntry {
   std::string_view key;
   const toml::node* value;
-  std::size_t offset;  ///< of the key
+  std::size_t offset;  ///< where the key begins in the text
 };
 
 /// What readers of definitions share. Every message is an Error(malformed_definition) with the place.

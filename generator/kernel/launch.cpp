@@ -16,8 +16,8 @@ constexpr std::size_t kTensorMapAlignment = 64;
 
 /// The tiles of a launch along the kernel's axes.
 struct TileGrid {
-  Lengths low{};     ///< of the box
-  Lengths high{};    ///< one past the last
+  Lengths low{};     ///< first cell of the box
+  Lengths high{};    ///< one past the box's last cell
   Lengths origin{};  ///< first output of the first tile
   Lengths tiles{};   ///< cluster_tiles
 };

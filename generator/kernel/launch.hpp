@@ -12,10 +12,10 @@
 
 namespace stencil_tune {
 
-/// Of a Place in a kernel's parameter, behind the coefficients: four whole numbers of 64 bits.
+/// Bytes of a Place in a kernel's parameter, behind the coefficients: four whole numbers of 64 bits.
 inline constexpr std::size_t kPlaceBytes = 32;
-/// Of all that stands behind the coefficients: the place, where the update asks for its cell's, and then the addresses
-/// of the profiles.
+/// Bytes behind the coefficients: the place's and those of the profiles' addresses, where the update asks for its
+/// cell's place; else 0.
 std::size_t place_bytes(const Problem& problem);
 
 struct LaunchGeometry {
@@ -36,7 +36,7 @@ std::array<int, kMaxRank> output_tile(const Candidate& candidate);
 /// Three axes, x contiguous; no interleave, no swizzle, cells outside filled with zero.
 struct TensorMapRequest {
   std::size_t offset = 0;                  ///< in the parameter, kTensorMapBytes
-  std::uint64_t address = 0;               ///< of the field; a multiple of 16
+  std::uint64_t address = 0;               ///< the field's; a multiple of 16
   std::array<std::uint64_t, 3> extents{};  ///< cells
   std::array<std::uint64_t, 2> strides{};  ///< bytes from one row, plane to the next
   std::array<std::uint32_t, 3> box{};      ///< cells of one copy
@@ -77,12 +77,12 @@ class KernelArguments {
   std::vector<std::byte> packed_;  ///< addresses zero, coefficients the stencil's own
   std::vector<TensorMapRequest> maps_;
   std::size_t inputs_at_ = 0, inputs_ = 0;    ///< offset of the first address, how many
-  std::size_t profiles_ = 0;                  ///< of the addresses, behind the place
+  std::size_t profiles_ = 0;                  ///< how many addresses of profiles stand behind the place
   std::size_t outputs_at_ = 0, outputs_ = 0;  ///< the same
   std::size_t coefficients_at_ = 0, coefficients_ = 0;
   bool doubles_ = false;                          ///< coefficients are doubles, not floats
   bool placed_ = false;                           ///< the place stands behind the coefficients
-  std::array<int, kMaxRank> grid_axis_{0, 1, 2};  ///< of each of the kernel's axes
+  std::array<int, kMaxRank> grid_axis_{0, 1, 2};  ///< [kernel axis]: the grid axis that it is
 };
 
 }  // namespace stencil_tune

@@ -1,5 +1,5 @@
-// The text of an update that is carried out plane by plane: each plane, once it is there, adds what it has to the sums
-// of all outputs that read it, and is then done with (generator/stencil/rewriting/sum_parts.hpp).
+// The text of an update that is carried out plane by plane: each plane, once it is there, adds what it has to the
+// sums of all outputs that read it, and is then done with (generator/stencil/rewriting/sum_parts.hpp).
 #pragma once
 
 #include "generator/kernel/update_text.hpp"

@@ -77,7 +77,7 @@ bool is_template(std::string_view name) {
   return std::any_of(files.begin(), files.end(), [&](const TemplateFile& each) { return each.name == name; });
 }
 
-/// Of a file that ships, computed once.
+/// The signature of a file that ships; computed once.
 const std::string& shipped_signature(const std::string& file) {
   static std::mutex mutex;
   static std::map<std::string, std::string> known;

@@ -71,7 +71,7 @@ std::string_view declaration_of(std::string_view line) { return line.substr(0, l
 std::string joined(std::string_view text) {
   constexpr std::size_t kWidth = 120;
   std::string result;
-  std::string_view type;  // of the last line, where others may join it
+  std::string_view type;  // the last line's type, where more constants may join it
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at) + 1;
     const std::string_view line = text.substr(at, end - at);
@@ -91,7 +91,7 @@ std::string joined(std::string_view text) {
   return result;
 }
 
-/// Of a kernel whose levels all advance one field: what points call it.
+/// The numbers that points have for the advanced field, in kernels whose levels all advance one.
 std::string point_constants(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
   const int source = problem.facts.outputs.front();

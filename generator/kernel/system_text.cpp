@@ -48,7 +48,7 @@ ConstantParts parts_made_once(const TunedStep& step, const FusedSystem& system, 
   return with_constant_parts(with_common_weights_in_front(step.stencil), step.step, fields);
 }
 
-/// Of each text the number of the first one that is the same.
+/// For each text, the number of the first one that is the same.
 std::vector<int> first_alike(const std::vector<std::string>& texts) {
   std::vector<int> result;
   for (const std::string& text : texts) {
@@ -236,8 +236,8 @@ struct Level<{number}> : Stage{stage} {{
         fmt::arg("records", fmt::join(records, ", ")));
   }
 
-  /// Of each output: cells on each side that it has beyond the box of the arguments, which is that of the stage that
-  /// keeps most.
+  /// For each output, the cells that its box has on each side beyond the arguments' box, which is that of the stage
+  /// whose held layers are thickest.
   std::vector<std::string> box_texts() const {
     std::vector<std::string> result;
     for (const Layers& output : system_.outputs) {

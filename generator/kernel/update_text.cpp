@@ -69,8 +69,8 @@ class StatementWriter {
     return node.op == Operation::number && node.value == value;
   }
 
-  /// Of a product with 2 that one sum alone adds up: which operand it doubles. The sum is written as a multiply-add,
-  /// for compilers make x + x of 2*x before they look for one, which takes an addition more.
+  /// Which operand a product with 2 doubles, where one sum alone adds the product up. Such a sum is written as a
+  /// multiply-add: compilers would turn 2*x into x + x before they look for one, which takes an addition more.
   std::optional<std::size_t> doubled(NodeId id) const {
     const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
     const bool is_term = summed_[static_cast<std::size_t>(id)] && uses_[static_cast<std::size_t>(id)] == 1;

@@ -24,7 +24,7 @@ WholeValues all_values(const OwnKernel& kernel, const ParameterValues& values) {
 constexpr std::array<std::int64_t, 3> kMostThreads{1024, 1024, 64};
 constexpr std::int64_t kMostThreadsOfBlock = 1024;
 constexpr std::array<std::int64_t, 3> kMostBlocks{2147483647, 65535, 65535};
-constexpr std::int64_t kMostSharedBytes = 228 << 10;  // of a multiprocessor, sm_90; devices refuse less
+constexpr std::int64_t kMostSharedBytes = 228 << 10;  // bytes an SM of sm_90 has; a device may allow less
 /// Nothing where CUDA can launch it.
 std::optional<BrokenRule> broken_limit(const LaunchExpressions& launch, const WholeValues& values) {
   std::int64_t threads = 1;

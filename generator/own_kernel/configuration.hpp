@@ -62,7 +62,7 @@ LaunchGeometry reference_launch(const OwnKernel& kernel);
 /// The user's source behind a #define for each parameter, with what keeps its symbols in the binary.
 KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values);
 
-/// Of the kernel that is the reference. Its file sees the constants of some configuration that is legal.
+/// The source of the kernel that is the reference. Its file sees the constants of some legal configuration.
 KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some);
 
 /// Whether the kernel that is the reference has the argument's symbol too. One in another file need not have what is a
@@ -72,7 +72,7 @@ bool is_symbol_of_reference(const OwnKernel& kernel, const KernelArgument& argum
 /// Cells of an array. Throws Error(invalid_argument) below 1 and beyond what can be allocated.
 std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument);
 
-/// Of what does not depend on sizes' values, parameters' values and rules: what the kernel is. 32 hexadecimal digits.
+/// A hash of what the kernel is, in 32 hexadecimal digits: of all but the values of sizes and parameters, and rules.
 std::string own_kernel_key(const OwnKernel& kernel);
 
 /// What a rate counts, and a launch's count of it; GFLOP are 1e9.

@@ -87,7 +87,7 @@ class Enumeration {
   ParameterValues chosen_;
   std::vector<ParameterValues> legal_;
   std::map<std::string, std::size_t> broken_;
-  std::string example_;  ///< of one of CUDA's limits
+  std::string example_;  ///< a message of one of CUDA's limits that was broken
   std::size_t visited_ = 0;
 };
 

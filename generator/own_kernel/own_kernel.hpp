@@ -1,7 +1,7 @@
 // A kernel of the user's own, as its definition says: docs/kernels-of-your-own.md describes the format.
 //
-// Of a definition's text only names and numbers go further, names as identifiers. The source is the user's own code and
-// is compiled as it stands, behind one #define a tuning parameter.
+// Only names and numbers leave a definition's text, names as identifiers. The source is the user's own code and is
+// compiled as it stands, behind one #define a tuning parameter.
 #pragma once
 
 #include "generator/own_kernel/whole_expression.hpp"
@@ -44,19 +44,19 @@ struct KernelArgument {
   CellType type = CellType::f32;
   bool is_array = false;
 
-  // Of an array.
+  // Arrays alone have these.
   Role role = Role::input;
   WholeExpression length{};  ///< cells
   Fill fill = Fill::random;
-  double fill_number = 0;  ///< of Fill::number
+  double fill_number = 0;  ///< what Fill::number fills with
 
-  // Of a value: the number where there is one, else the expression.
+  // Values alone have these: the number where there is one, else the expression.
   std::optional<double> number{};
   WholeExpression value{};
 
   /// A __constant__ or __device__ array of the source that holds a copy of an input; empty: there is none.
   std::string symbol{};
-  bool is_parameter = true;  ///< of the kernel; false: it finds the cells in the symbol alone
+  bool is_parameter = true;  ///< the kernel takes it; false: the kernel finds the cells in the symbol alone
 
   /// A file with the cells, or the value, that an application's launch was given: in place of fill and value.
   std::string captured{};
@@ -83,8 +83,8 @@ struct Rule {
 /// What is right: a kernel that is simple enough to trust, or a function in a library of the host.
 struct OwnReference {
   std::string kernel;          ///< a __global__ function with the same arguments; empty: the function is it
-  std::string file;            ///< that has the kernel, where that is another one
-  LaunchExpressions launch{};  ///< of the kernel; expressions of sizes
+  std::string file;            ///< the kernel's file, where that is another one
+  LaunchExpressions launch{};  ///< the kernel's; expressions of sizes
   std::string library;         ///< a shared object's path
   std::string function;
   double tolerance = 1e-4;  ///< |x - r| <= tolerance * max(1, |r|)
@@ -96,7 +96,7 @@ struct OwnSize {
 };
 
 struct OwnKernel {
-  std::string name;  ///< of the __global__ function
+  std::string name;  ///< the __global__ function's
   std::string about;
   std::vector<OwnSize> sizes;  ///< with the values that are to be tuned
   std::vector<OwnParameter> parameters;
@@ -105,13 +105,13 @@ struct OwnKernel {
   LaunchExpressions launch;
   std::vector<KernelArgument> arguments;
   OwnReference reference;
-  std::optional<WholeExpression> flops{};  ///< of a launch
-  std::optional<WholeExpression> bytes{};  ///< that a launch has to move
-  std::string file;                        ///< that has the source, for messages and #line
+  std::optional<WholeExpression> flops{};  ///< operations of a launch
+  std::optional<WholeExpression> bytes{};  ///< bytes that a launch has to move
+  std::string file;                        ///< the source's file, for messages and #line
   std::string definition;                  ///< the text that this was read from
   std::string definition_file;             ///< its file, for messages
-  std::string source;                      ///< with the files of its own that it includes
-  std::string reference_source;            ///< of the reference's kernel where it stands in another file
+  std::string source;                      ///< text, with the files of its own that it includes
+  std::string reference_source;            ///< text of the reference's kernel, where it stands in another file
   std::string captured_data{};  ///< hash of all that is captured; empty: arguments are as the definition says
 
   WholeValues size_values() const;
@@ -122,7 +122,7 @@ struct OwnKernelLimits {
   std::size_t source_bytes = 1U << 20;  ///< with all that it includes
   std::size_t sizes = 16;
   std::size_t parameters = 32;
-  std::size_t values = 1024;  ///< of a parameter
+  std::size_t values = 1024;  ///< values that a parameter may have
   std::size_t rules = 64;
   std::size_t arguments = 64;
 };
@@ -133,7 +133,7 @@ inline constexpr OwnKernelLimits kOwnKernelLimits{};
 /// sources. `file` names the text in messages. Throws Error(malformed_definition) with line and column.
 struct OwnKernelText {
   OwnKernel kernel;
-  std::string source_file;  ///< that the document names; empty: the text itself is the source
+  std::string source_file;  ///< the file that the document names; empty: the text itself is the source
 };
 OwnKernelText parse_own_kernel(std::string_view text, std::string_view file);
 

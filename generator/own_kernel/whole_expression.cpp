@@ -116,7 +116,7 @@ class WholeParser final : public ExpressionGrammar<int> {
     return apply(text == "/" ? Operation::divide : Operation::remainder, left, right);
   }
 
-  /// Of literal exponents, as a product.
+  /// A power with a literal exponent becomes a product.
   int power(const Token& caret, int base, int exponent) override {
     const WholeExpression::Node node = nodes_[static_cast<std::size_t>(exponent)];
     constexpr std::int64_t kMost = 63;

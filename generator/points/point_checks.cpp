@@ -42,7 +42,7 @@ class PointChecks {
   template <typename StageOf>
   void check_cells(std::string_view kind, int count, const std::vector<PointCell>& cells, StageOf stage_of) {
     if (count < 0) refuse(fmt::format("{} {}s", count, kind));
-    std::vector<int> stages(problem_.stencil.fields.size(), -1);  // of the fields that were met
+    std::vector<int> stages(problem_.stencil.fields.size(), -1);  // [field]: its stage; -1: not met
     for (const PointCell& cell : cells) {
       if (cell.point < 0 || cell.point >= count) {
         refuse(fmt::format("a cell of {} {}: there are {}, numbered from 0", kind, cell.point, count));
@@ -134,7 +134,7 @@ void check_points(const Problem& problem, const PointList& points) { PointChecks
 std::vector<PointCell> spread(int point, int field, const std::array<double, kMaxRank>& position) {
   std::vector<PointCell> cells;
   std::array<std::int64_t, kMaxRank> low{};
-  std::array<double, kMaxRank> beyond{};  // of the low cell
+  std::array<double, kMaxRank> beyond{};  // how far the position lies beyond the low cell
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
     if (!(std::fabs(position[axis]) < kFarthest)) {
       throw Error(ErrorCode::invalid_argument, fmt::format("point {} at {} along {}: a position is a number of cells",

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kMostPlanes = std::numeric_limits<int>::max();
 constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 33;  // beyond it tables are refused rather than allocated
 
-constexpr unsigned kMaskBits = 32;  // of ReceiverMask::cells
+constexpr unsigned kMaskBits = 32;  // bits of ReceiverMask::cells
 constexpr int kWarpLanes = 32;
 
 /// The tiles of a kernel along one of its axes.
@@ -48,7 +48,7 @@ class TileAxis {
     bool stored;          ///< by that tile
   };
 
-  /// Of each tile that has the cell, its halo included.
+  /// The cell's place in each tile that has it, halos included.
   std::vector<Place> places_of(std::int64_t cell) const {
     std::vector<Place> places;
     for (const std::int64_t alike : {cell - n_, cell, cell + n_}) {  // what a periodic tile beyond the grid's end has
@@ -81,8 +81,8 @@ struct InTile {
   std::int64_t plane;
   int warp;
   int lane;
-  unsigned short cell;  ///< of the lane
-  std::size_t entry;    ///< of the list
+  unsigned short cell;  ///< place among the lane's cells
+  std::size_t entry;    ///< place in the list of points
   unsigned field;
 
   auto warp_key() const { return std::tuple(tile, plane, warp); }
@@ -196,7 +196,7 @@ class TileSorter {
       if (next_ == points_.size() || points_[next_].warp_key() != std::tuple(tile, plane, warp)) return nullptr;
       return &points_[next_++];
     }
-    std::size_t place() const { return next_ - 1; }  ///< of the last one, in the list
+    std::size_t place() const { return next_ - 1; }  ///< where the last one stands in the list
 
     /// A lane's entry of a round, of which the table may have one too few.
     Entry& entry(std::size_t round, int lane, const Entry& none) {
@@ -261,7 +261,7 @@ class TileSorter {
   const Tuning& tuning_;
   const KernelAxes& axes_;
   TileAxis x_, y_;
-  std::map<std::pair<std::int64_t, std::int64_t>, int> rows_;  ///< of each tile and plane with points: its number
+  std::map<std::pair<std::int64_t, std::int64_t>, int> rows_;  ///< [tile, plane that has points]: its number
 };
 
 }  // namespace

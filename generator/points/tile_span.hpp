@@ -14,8 +14,9 @@ struct TileSpan {
   bool at_high;  ///< the tile ends with the grid
 };
 
-/// Of `tile` among `tiles` along an axis of n cells. before, after: halo cells of `size`. Tiles after the first begin
-/// `shift` cells earlier than where the one before ends its own cells. rim: cells beyond the tile that it reads.
+/// The span of `tile` among `tiles` along an axis of n cells. before, after: halo cells within `size`. Tiles after the
+/// first begin `shift` cells earlier than where the one before ends its own cells. rim: cells beyond the tile that it
+/// reads.
 template <class Index>
 TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before, int after, int shift, int rim,
                           bool periodic) {

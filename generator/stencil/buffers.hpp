@@ -19,7 +19,7 @@ struct LaunchBuffers {
   int spares = 0;            ///< buffers beyond those of the fields
 };
 
-/// Of a launch of so many steps of the whole step.
+/// The buffers of a launch that makes so many whole steps.
 LaunchBuffers launch_buffers(const Problem& problem, int steps);
 
 /// The most spare buffers that a launch of 1 to `most_steps` steps needs.

@@ -15,8 +15,8 @@ constexpr std::size_t kMostPointsNamed = 6;
 
 /// Where one coefficient stands.
 struct CoefficientRole {
-  std::vector<std::string> points;       ///< that it is the weight of
-  std::vector<std::string> part_points;  ///< of whose weight it is a part
+  std::vector<std::string> points;       ///< those whose weight it is
+  std::vector<std::string> part_points;  ///< those whose weight it is a part of
   std::vector<std::string> updates;      ///< fields whose updates are no weighted sums
 };
 

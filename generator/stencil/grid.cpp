@@ -19,7 +19,7 @@ namespace {
 constexpr std::array kElementTypes{ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
 constexpr std::array kBoundaries{Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                  Boundary::reflect};
-constexpr std::size_t kLongestShown = 60;  // of the user's text in a message
+constexpr std::size_t kLongestShown = 60;  // characters of the user's text in a message
 
 std::string shown(std::string_view text) {
   return fmt::format("{}{}", text.substr(0, kLongestShown), text.size() > kLongestShown ? "..." : "");

@@ -73,7 +73,7 @@ std::vector<StageRange> shared_passes(const Problem& step) {
 }
 
 std::vector<StageRange> best_passes(int stages, const PassTime& time) {
-  // Of the first n stages: the best division, built from those of fewer.
+  // best[n] is the best division of the first n stages, built from those of fewer.
   std::vector<std::optional<Division>> best(static_cast<std::size_t>(stages) + 1);
   best.front() = Division{};
   for (int end = 1; end <= stages; ++end) {

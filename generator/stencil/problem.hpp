@@ -24,15 +24,15 @@ struct StepForm {
 struct Problem {
   Stencil stencil;
   int stage = 0;  ///< or kWholeStep
-  /// Of the stage. Of a whole step: inputs are its state and its constants, outputs what one step stores; taps are
-  /// those of all stages (of fields between stages too), reach is the sum over the stages and the same for every input,
-  /// radius the largest of a stage's; it counts as not linear.
+  /// The stage's facts. For a whole step, inputs are its state and its constants, outputs what one step stores; taps
+  /// are those of all stages (of fields between stages too), reach is the sum over the stages and the same for every
+  /// input, radius is the largest of a stage's; a whole step counts as not linear.
   StageFacts facts;
   StepFacts step;  ///< the stencil's, whatever the stage
-  /// Of a whole step: the same with parts that are read at several cells as fields of their own (shared_parts.hpp).
-  /// None where there are no such parts. Fields of the stencil have the same numbers in both.
+  /// A whole step's other form, in which parts that are read at several cells are fields of their own
+  /// (shared_parts.hpp). Null where there are no such parts. The stencil's fields have the same numbers in both forms.
   std::shared_ptr<const StepForm> parts_once;
-  int sums = 0;  ///< of planes that an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
+  int sums = 0;  ///< how many sums over planes an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
   ElementType type = ElementType::f32;
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   Extents extents;
@@ -60,25 +60,25 @@ struct HeldLayers {
 /// The fewest cells that the axis may have: values that a definition changes beyond an edge are mirrored once.
 std::int64_t least_extent(const Stencil& stencil, std::size_t axis);
 
-/// Along a grid axis; none unless its boundary is hold.
+/// The held layers along a grid axis; none unless its boundary is hold.
 HeldLayers held_layers(const Problem& problem, std::size_t axis);
 
 /// Whether the problem is the whole step of its stencil.
 bool is_whole_step(const Problem& problem);
 
-/// The fields that a kernel of so many steps takes the addresses of, in that order: facts.inputs; of several steps or
-/// stages the state and the constants in order of index, then, where a boundary holds, those of which it reads held
-/// layers alone (StepFacts::layers).
+/// The fields that a kernel of so many steps takes the addresses of, in that order: facts.inputs. For several steps or
+/// stages they are the state and the constants in order of index, then, where a boundary holds, the fields whose held
+/// layers alone are read (StepFacts::layers).
 std::vector<int> kernel_inputs(const Problem& problem, int steps = 1);
 
-/// The fields that a kernel of so many steps stores, in order of their addresses: facts.outputs, or of whole steps
-/// stored_fields().
+/// The fields that a kernel of so many steps stores, in order of their addresses: facts.outputs, for whole
+/// steps stored_fields().
 std::vector<int> kernel_outputs(const Problem& problem, int steps);
 
 /// Cells that the field has in memory: those of the whole grid, rows padded, or of a profile's axis.
 std::int64_t cells_of_field(const Problem& problem, int field);
 
-/// All cells the stage writes: those between the held layers of each axis. Of a whole step those that every stage
+/// All cells the stage writes: those between the held layers of each axis. For a whole step: those that every stage
 /// updates.
 Box updated_box(const Problem& problem);
 

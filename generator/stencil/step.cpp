@@ -271,8 +271,8 @@ class StepAnalysis {
   const Stencil& stencil_;
   StepFacts step_;
   Fields kept_;                  ///< fields that become themselves: the caller finds them after the step
-  std::map<int, int> taken_by_;  ///< of each rotation `to` its `from`
-  std::map<int, int> becomes_;   ///< of each rotation `from` its `to`
+  std::map<int, int> taken_by_;  ///< [rotation's `to`]: its `from`
+  std::map<int, int> becomes_;   ///< [rotation's `from`]: its `to`
   std::map<int, int> writes_;    ///< stages that write the field
 };
 

@@ -23,11 +23,11 @@ namespace stencil_tune {
 struct StepStage {
   StageFacts facts;
   std::vector<int> state_in;   ///< fields of the state that enters, in order of index
-  std::vector<int> state_out;  ///< of the state that leaves: outputs of this stage, the others passed on as they are
-  /// For each of facts.outputs: the field whose held layers it has: the one that it becomes after the step. An
-  /// intermediate has those of another field where a later stage reads them: of the one that the definition names
-  /// (Stencil::holds), else of the only one that steps change, or read where they change none. Its own number where
-  /// nothing else is to be in them.
+  std::vector<int> state_out;  ///< fields of the state that leaves: this stage's outputs, the others passed on
+  /// For each of facts.outputs, the field whose held layers it has: the one that it becomes after the step. An
+  /// intermediate whose held layers a later stage reads has another field's: the one that the definition names
+  /// (Stencil::holds), else the only one that steps change, or read where they change none. The output's own number
+  /// where nothing else is to be in its layers.
   std::vector<int> layers_of;
 };
 
@@ -43,7 +43,7 @@ struct Intermediate {
 /// definition does not say what they are and more than one field is possible.
 struct UnsaidLayers {
   int field = 0;
-  int stage = 0;                      ///< that writes it
+  int stage = 0;                      ///< the stage that writes it
   std::array<bool, kMaxRank> axes{};  ///< along which they are read
   std::vector<int> candidates;        ///< fields whose layers these could be
 };
@@ -88,11 +88,11 @@ std::vector<int> stored_fields(const StepFacts& step, int steps);
 /// name where that begins there. Constants that a stage reads beside the cell travel with the state.
 struct FusedLevel {
   int stage = 0;
-  std::vector<int> in;   ///< what is needed of the state that enters
-  std::vector<int> out;  ///< of the state that leaves; of the last level stored_fields()
+  std::vector<int> in;   ///< fields that are needed of the state that enters
+  std::vector<int> out;  ///< fields of the state that leaves; the last level's are stored_fields()
 };
 
-/// The levels of so many fused steps, in order. No level has what no later one needs.
+/// The levels of so many fused steps, in order. No level keeps what no later one needs.
 std::vector<FusedLevel> fused_levels(const StepFacts& step, int steps);
 
 }  // namespace stencil_tune

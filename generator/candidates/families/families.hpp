@@ -13,8 +13,9 @@ const Family& temporal_family();
 const Family& system_family();
 const Family& systolic_family();
 
-/// Of a candidate of fused steps whose rows TMA brings, those like it for where TMA may not, the fastest first: rows
-/// that end beyond the grid (systems, Copies::tma_beyond), and copies by threads. None of others.
+/// Substitutes for a candidate of fused steps whose rows TMA brings, for problems where TMA may not bring them. The
+/// fastest comes first: rows that end beyond the grid (systems, Copies::tma_beyond), then copies by threads. Empty for
+/// all other candidates.
 std::vector<Tuning> with_other_copies(const Tuning& tuning);
 
 }  // namespace stencil_tune

@@ -1,5 +1,5 @@
-// streaming: a block walks along the grid's last axis, and planes live in registers, in shared memory, or in a pipeline
-// of planes that are brought ahead of the walk.
+// streaming: a block walks along the grid's last axis, and planes live in registers, in shared memory, or in a
+// pipeline of planes that are brought ahead of the walk.
 #include "generator/candidates/families/families.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/streaming_constraints.hpp"
@@ -143,11 +143,11 @@ KernelTemplate kernel_template(const Tuning& tuning) {
 
 // ---- shape ----------------------------------------------------------------------------------------------------------
 
-/// The lowest plane (0: the lowest in reach) of which a walking thread still reads something for the first time; planes
-/// below it were read at earlier steps and live on in registers. Decides how many planes the pipeline must hold.
+/// The lowest plane (0: the lowest in reach) from which a walking thread still reads something for the first time;
+/// planes below it were read at earlier steps and live on in registers. Decides how many planes the pipeline must hold.
 int first_loaded_plane(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   if (keeps_sums(tuning)) return axes.reach_width(2);
-  // Of each part (own cells, left halo, right halo) of each row the highest plane that reads it loads it.
+  // Each part (own cells, left halo, right halo) of each row is loaded by the highest plane that reads it.
   std::map<std::array<int, 3>, int> newest;
   for (const Tap& tap : problem.facts.taps) {
     const int dx = tap.offset[0];
@@ -262,7 +262,7 @@ std::string reads(const Candidate& candidate) {
   return inside_constants(candidate, tile, tuning.prefetch) + walk_reads(candidate, tile, tuning.prefetch);
 }
 
-/// Of the pipeline that shape_pipeline() lays out.
+/// The constants of the pipeline that shape_pipeline() lays out.
 std::string stage_constants(const Candidate& candidate) {
   const SharedTile& stages = candidate.shape().shared;
   const std::int64_t copied = stages.pitch * stages.rows * static_cast<std::int64_t>(stages.cell_bytes);

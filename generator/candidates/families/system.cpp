@@ -135,7 +135,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1, kGroupDelay = 0;\n"
       "  static constexpr stencil_tune::StepBarrierKind kBarrier = stencil_tune::StepBarrierKind::meet;\n"
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {}, kShift = {};  // halo of a tile\n"
-      "  static constexpr int kRowMultiple = {};  // of cells, where rows of tiles end\n"
+      "  static constexpr int kRowMultiple = {};  // rows of tiles end at a multiple of so many cells\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"
       "  static constexpr int kEarly = {}, kDelay = {};\n"
       "  // Planes at the beginning of the grid that need more than plain steps.\n"

@@ -1,4 +1,4 @@
-// What the room of whole steps of systems shares among its files.
+// What the files of the system family share.
 #pragma once
 
 #include "generator/candidates/constraint.hpp"

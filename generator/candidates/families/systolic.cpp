@@ -318,7 +318,7 @@ std::string constants(const Candidate& candidate) {
       "  // Columns of a tile's halo, of which every step uses some up; rows from the input to the output.\n"
       "  static constexpr int kLeft = {}, kRight = {}, kDelay = {};\n"
       "  static constexpr bool kReadsBesideLast = {};  // neighbours in the last row that a sum takes\n"
-      "  static constexpr int kRowCost = {}, kSideRowCost = {};  // of a tile inside the grid, of one at its sides\n"
+      "  static constexpr int kRowCost = {}, kSideRowCost = {};  // in inner tiles, in tiles at the grid's sides\n"
       "  static constexpr int kSharedBytes = {};\n",
       shape.fused.left, shape.fused.right, shape.fused.delay, reads_beside_last(candidate), row.inside, row.at_side,
       shape.shared.bytes);

@@ -101,9 +101,9 @@ std::vector<Parameter> parameters() {
           register_tile_in_x({1, 2, 3, 4, 6, 8}),
           register_tile_in_y({1, 2, 3, 4, 6, 8}),
           vector_of_cells(),
-          tile_borders().found_by_neighbours_alone(),  // of nine winners it helps four, by 1 % (H200, 2026-11-23)
+          tile_borders().found_by_neighbours_alone(),  // it helps four of nine winners, by 1 % (H200, 2026-11-23)
           kept_between_planes().as("bool", "kKeepsSums", {"false", "true"}),
-          copies_of_rows().found_by_neighbours_alone(),  // of 26 winners TMA helps two (H200, 2026-11-22)
+          copies_of_rows().found_by_neighbours_alone(),  // TMA helps two of 26 winners (H200, 2026-11-22)
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
           fused_steps(),
           chunks_of_planes().where(has_chunks),
@@ -135,7 +135,7 @@ KernelTemplate kernel_template(const Tuning& tuning) {
   return {"temporal/temporal.cuh", "temporal", kWithPoints, "temporal_with_points"};
 }
 
-/// Of the field that steps advance, for one output; a row's from the first to the last that is read.
+/// Taps of the field that steps advance, for one output; a row counts from its first cell that is read to its last.
 int advanced_taps(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
   const int input = advanced_input(problem).value_or(0);

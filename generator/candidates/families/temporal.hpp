@@ -1,4 +1,4 @@
-// What the room of fused steps shares among its files.
+// What the files of the temporal family share.
 #pragma once
 
 #include "generator/candidates/constraint.hpp"

@@ -138,8 +138,8 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   return bytes;
 }
 
-/// The planes that a group's levels keep of the field that is advanced, one plane that passes through, one
-/// of each constant field, and the outputs.
+/// The planes that a group's levels keep of the field that is advanced, one plane that passes through,
+/// one of each constant field, and the outputs.
 void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
   const auto inputs = static_cast<std::int64_t>(problem.facts.inputs.size());

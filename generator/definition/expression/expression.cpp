@@ -15,7 +15,7 @@ struct Clause {
   Token name;  ///< the left side; kind `end` where there is none
   ExpressionText right;
   std::optional<double> number;  ///< where the right side is made of numbers alone
-  Token axis{};                  ///< of "dz(z)", which declares a profile of that name; kind `end` elsewhere
+  Token axis{};  ///< the second z of "dz(z)", which declares a profile of that name; kind `end` elsewhere
 };
 
 /// Whether a clause gives the name a value.

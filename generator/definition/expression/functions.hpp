@@ -24,9 +24,9 @@ struct Function {
   Call call;
   std::size_t least_arguments;
   std::size_t most_arguments;
-  Operation operation = Operation::number;  ///< of Call::operation and Call::fold
-  bool reserved = true;  ///< no name may be declared like it; of others a declared name takes the place
-  Difference difference{Difference::Kind::first, 0, 2};  ///< of Call::difference; a call may set the accuracy
+  Operation operation = Operation::number;  ///< what Call::operation and Call::fold apply
+  bool reserved = true;  ///< no name may be declared like it; false: a name that is declared like it takes its place
+  Difference difference{Difference::Kind::first, 0, 2};  ///< what Call::difference takes; a call may set the accuracy
 };
 
 /// Null where there is none of that name.

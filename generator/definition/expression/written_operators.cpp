@@ -105,7 +105,7 @@ std::vector<double> derivative_weights(const std::vector<double>& positions, int
   const std::size_t orders = at(order) + 1;
   std::vector<std::vector<double>> weights(count, std::vector<double>(orders, 0.0));  // [position][order]
   weights[0][0] = 1;
-  double product = 1;  // of the last position's distances to those before it
+  double product = 1;  // the last position's distances to those before it, multiplied
   for (std::size_t n = 1; n < count; ++n) {
     double next_product = 1;
     for (std::size_t i = 0; i < n; ++i) {

@@ -46,7 +46,7 @@ class Decomposition {
 
   std::array<int, kMaxRank> part(int rank) const;  ///< which one along each axis, from 0
   Box owned(int rank) const;                       ///< cells of the grid
-  /// Of the rank's array, in cells of the grid; along a periodic axis its ends may lie outside the grid.
+  /// The rank's array, in cells of the grid; along a periodic axis its ends may lie outside the grid.
   Box array(int rank) const;
 
   /// The rank in that direction; nothing where the grid ends. Along a periodic axis the last one's neighbour is the

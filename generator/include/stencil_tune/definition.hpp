@@ -25,6 +25,7 @@ Stencil parse_definition(std::string_view text, std::string_view source);
 /// A stencil by name: a built-in, else an equation of the corpus: "heat3d", "star3d2r", "yee3d", "gray_scott2d".
 /// Throws Error(unknown_name) with the nearest name.
 Stencil find_stencil(std::string_view name);
-std::vector<std::string> equation_names();  ///< of the corpus, without those that are built-ins too; by the alphabet
+/// Names of the corpus's equations in alphabetical order, without those that are built-ins too.
+std::vector<std::string> equation_names();
 
 }  // namespace stencil_tune

@@ -39,7 +39,7 @@ struct Extents {
   int rank = 3;                                   ///< axes: 1 to 3
   std::array<std::int64_t, kMaxRank> n{1, 1, 1};  ///< x, y, z
 
-  std::int64_t cells() const noexcept { return n[0] * n[1] * n[2]; }  ///< of the whole grid
+  std::int64_t cells() const noexcept { return n[0] * n[1] * n[2]; }  ///< all cells of the grid
 
   friend bool operator==(const Extents& a, const Extents& b) { return a.rank == b.rank && a.n == b.n; }
   friend bool operator!=(const Extents& a, const Extents& b) { return !(a == b); }

@@ -14,7 +14,7 @@ struct PointCell {
   int point = 0;                                     ///< number of the source or receiver, from 0
   int field = 0;                                     ///< index into Stencil::fields
   std::array<std::int64_t, kMaxRank> cell{0, 0, 0};  ///< x, y, z; 0 beyond the rank
-  double weight = 1;                                 ///< of the cell
+  double weight = 1;                                 ///< what the cell takes or gives is multiplied by it
 };
 
 /// What runs do at points, for any number of steps. Step s counts from the first step of a call, 0.

@@ -48,7 +48,7 @@ enum class Operation {
   hyperbolic_tangent,
   logarithm,   ///< natural
   power,       ///< operand 0 to the operand 1, as C's pow
-  coordinate,  ///< of the cell on an axis, moved by an offset along it: a whole number (Place)
+  coordinate,  ///< the cell's on an axis, moved by an offset along it: a whole number (Place)
   step,        ///< number of the step (Place)
   before,      ///< cells that the cell, moved by an offset along an axis, lies before the first one of the grid; else 0
   after,       ///< ... behind the last one
@@ -58,7 +58,7 @@ enum class Operation {
 
 /// How many operands an operation takes (0 to 3).
 int operand_count(Operation op) noexcept;
-std::string_view name(Operation op) noexcept;  ///< of the enumerator
+std::string_view name(Operation op) noexcept;  ///< the enumerator's
 
 using NodeId = int;  ///< index into Stencil::nodes
 
@@ -149,8 +149,8 @@ struct Stencil {
   std::vector<Coefficient> coefficients;  ///< a kernel takes their values in this order
   std::vector<Node> nodes;                ///< all expressions
   std::vector<Stage> stages;              ///< run in order; built-ins have one
-  std::vector<Rotation> rotations;        ///< of buffers, after a step
-  std::vector<Hold> holds;                ///< what the definition says of intermediates (StepStage::layers_of)
+  std::vector<Rotation> rotations;        ///< how buffers change places after a step
+  std::vector<Hold> holds;                ///< whose held layers intermediates have (StepStage::layers_of)
   std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
   std::array<std::optional<Boundary>, kMaxRank>
       boundary;  ///< what its definition says of an axis; part of a problem's boundaries, never of the key
@@ -178,14 +178,14 @@ class StencilBuilder {
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
   int profile(std::string_view name,
               int axis);  ///< index of a field that varies along that axis alone, added at first use
-  void boundary(int axis, Boundary boundary);  ///< of the axis, in place of what a problem says
+  void boundary(int axis, Boundary boundary);  ///< sets the axis's, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
   NodeId read(int field,
               Offset offset);  ///< a field's cell at that distance; of a profile the offset on its axis counts
   NodeId coordinate(int axis,
-                    int offset = 0);     ///< of the cell, or of one that far along the axis: Place::origin + index
+                    int offset = 0);     ///< the cell's, or that of a cell so far along the axis: Place::origin + index
   NodeId step();                         ///< Place::step; the next step's is one more
   NodeId before(int axis, int offset);   ///< how far the cell at that offset lies before the grid's first; 0 elsewhere
   NodeId after(int axis, int offset);    ///< how far behind the last
@@ -199,8 +199,8 @@ class StencilBuilder {
 
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
   void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
-  void rotate(int from_field, int to_field);         ///< after a step
-  void hold(int field, int layers_of);               ///< whose held layers an intermediate has
+  void rotate(int from_field, int to_field);         ///< changes places of buffers after a step
+  void hold(int field, int layers_of);               ///< an intermediate has that field's held layers
   void edge(const WrittenEdge& edge);                ///< adds a word of the written form
   void rewrite(
       const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
@@ -226,7 +226,7 @@ class StencilBuilder {
 
   Form form_ = Form::simplified;
   Stencil stencil_;
-  std::vector<bool> reads_field_;  ///< of each node
+  std::vector<bool> reads_field_;  ///< [node]
   std::unordered_multimap<std::size_t, NodeId> by_hash_;
   std::unordered_map<std::string, int> coefficient_index_;
 };
@@ -299,7 +299,7 @@ struct StageFacts {
   std::array<Reach, kMaxRank> farthest{};          ///< over all inputs: what boundary hold keeps on each side
   std::array<int, kMaxRank> radius{0, 0, 0};       ///< the further of the two
   bool linear = false;                             ///< every output is a weighted sum of taps with read-free weights
-  std::vector<LinearTap> linear_taps;  ///< of the single output, each tap once, when linear with one output; else empty
+  std::vector<LinearTap> linear_taps;  ///< taps of the single output, each once, where it is linear; else empty
   int operations = 0;   ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count
   bool star = false;    ///< every tap lies on an axis
   bool placed = false;  ///< updates ask for their cell's place: coordinates, the step, an edge or a profile enter them

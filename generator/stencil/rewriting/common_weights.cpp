@@ -12,7 +12,7 @@
 namespace stencil_tune {
 namespace {
 
-/// By which sums are divided: far from where quotients would leave the range of a type.
+/// Sums are divided by weights in this range: far from where quotients would leave the range of a type.
 constexpr double kLeastWeight = 1e-3, kGreatestWeight = 1e3;
 
 class CommonWeights {
@@ -61,8 +61,8 @@ class CommonWeights {
     return node(factor).op == Operation::multiply && !builder_.reads_field(node(factor).operands[0]);
   }
 
-  /// The numbers that weigh terms of the sum, without their signs; none where a term has no such weight: it would get
-  /// one.
+  /// The numbers that weigh terms of the sum, without their signs; none where a term has no such weight, since a
+  /// division would give it one.
   std::set<double> weights(NodeId sum) const {
     std::set<double> found;
     std::set<NodeId> seen;
@@ -103,7 +103,8 @@ class CommonWeights {
     return result;
   }
 
-  /// Of a factor that is not the same in all cells: the weights that all sums have which it multiplies. It stays one.
+  /// A factor that reads fields may stand before several sums. weights_ gets the numbers that weigh terms in all of
+  /// them, so that the factor is rebuilt once; none where the factor is used in another way too.
   void find_weights_of_factors(const Node& product) {
     for (int i = 0; i < operand_count(product.op); ++i) {
       const NodeId factor = product.operands[at(i)];
@@ -115,7 +116,7 @@ class CommonWeights {
     }
   }
 
-  /// 1 where none goes to the front of the product.
+  /// The weight that goes to the front of the product; 1: none does.
   double weight_in_front(const Node& product) const {
     if (product.op != Operation::multiply || !takes_weights(product.operands[0])) return 1;
     const auto shared = weights_.find(product.operands[0]);
@@ -140,8 +141,8 @@ class CommonWeights {
 
   StencilBuilder builder_;
   const std::vector<Node> nodes_;
-  std::vector<NodeId> rebuilt_;                 ///< of each used node the one in the builder
-  std::map<NodeId, std::set<double>> weights_;  ///< of factors
+  std::vector<NodeId> rebuilt_;                 ///< [used node]: the builder's node for it
+  std::map<NodeId, std::set<double>> weights_;  ///< [factor]: weights that may go in front of it
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Of each node the one field that it reads, at the cell alone, or one of the others.
+/// What a node reads: the number of one field, which it reads at the cell alone, or one of these.
 constexpr int kNone = -1;   ///< what it computes is the same in all cells
 constexpr int kMixed = -2;  ///< several fields, another cell, or the cell's place
 

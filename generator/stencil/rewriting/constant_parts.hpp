@@ -15,7 +15,7 @@
 namespace stencil_tune {
 
 struct ConstantParts {
-  Stencil stencil;              ///< whose stages read a part wherever they read its field
+  Stencil stencil;              ///< its stages read a part wherever they read its field
   std::map<int, NodeId> parts;  ///< by the field: an expression of its value at the cell, and of coefficients
 };
 

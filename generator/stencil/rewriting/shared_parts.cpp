@@ -38,7 +38,7 @@ struct PlacedPart {
   int shape = -1;
   bool reads = false;
   bool in_one_cell = true;  ///< all its reads have one offset
-  Offset offset{0, 0, 0};   ///< that one
+  Offset offset{0, 0, 0};   ///< that offset
 };
 
 /// A part that a stage reads at several cells.
@@ -185,7 +185,7 @@ class PartsAsFields {
     std::vector<NodeId> roots;
     for (const Update& update : stage.updates) roots.push_back(update.expression);
     const SharedPartsOfStage shared(builder_, stencil_.nodes, roots);
-    std::map<int, int> fields;  // of each part's shape
+    std::map<int, int> fields;  // [shape of a part]: the field that holds it
     if (!shared.parts().empty()) builder_.begin_stage();
     for (const auto& [shape, part] : shared.parts()) {
       const int field =

@@ -9,7 +9,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Of each node, how many of the used ones divide by it.
+/// [node]: how many of the used nodes divide by it.
 std::vector<int> quotients_by(const std::vector<Node>& nodes, const std::vector<bool>& used) {
   std::vector<int> quotients(nodes.size(), 0);
   for (std::size_t id = 0; id < nodes.size(); ++id) {
@@ -18,7 +18,7 @@ std::vector<int> quotients_by(const std::vector<Node>& nodes, const std::vector<
   return quotients;
 }
 
-/// Of each used node the one in the builder that computes it with shared reciprocals; -1 for the others.
+/// [node]: the builder's node that computes it with shared reciprocals; -1 where the node is not used.
 std::vector<NodeId> with_products(StencilBuilder& builder, const std::vector<Node>& nodes,
                                   const std::vector<bool>& used) {
   const std::vector<int> quotients = quotients_by(nodes, used);

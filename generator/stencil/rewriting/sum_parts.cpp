@@ -157,7 +157,7 @@ class Splitter {
   const Problem& problem_;
   std::size_t walked_axis_;
   SumParts parts_;
-  std::vector<Reads> reads_;  ///< of each of the stencil's nodes
+  std::vector<Reads> reads_;  ///< [node of the stencil]
 };
 
 }  // namespace

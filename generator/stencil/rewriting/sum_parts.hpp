@@ -1,4 +1,4 @@
-// What of an update can be added up plane by plane: the part of the analysis that needs no kernel.
+// The parts of an update that can be added up plane by plane: the part of the analysis that needs no kernel.
 //
 //     out = 2*p[0,0,0] - old[0,0,0] + v[0,0,0] * (c*p[-1,0,0] + ... + c*p[0,0,1])
 //         = sum[0] - old[0,0,0] + v[0,0,0] * sum[1]
@@ -19,7 +19,7 @@ namespace stencil_tune {
 /// The update's expressions taken apart. Nodes belong to `builder`, where each sum is one more field, read at the cell.
 struct SumParts {
   StencilBuilder builder;
-  std::vector<std::map<int, std::vector<LinearTerm>>> sums;  ///< of early inputs only, by the plane they read
+  std::vector<std::map<int, std::vector<LinearTerm>>> sums;  ///< [sum][plane]: early inputs' terms
   std::vector<Update> finish;
 };
 
