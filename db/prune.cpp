@@ -54,7 +54,7 @@ void remove(Database& database, std::string_view table, const std::set<std::int6
   }
 }
 
-/// Of every problem that has trials and, by their objective, no winner.
+/// Chooses a winner for every problem that has trials and, by their objective, none yet.
 void choose_missing_winners(Database& database) {
   const auto trials = select_trials(
       database,

@@ -12,8 +12,8 @@ namespace stencil_tune {
 struct PruneResult {
   int damaged = 0;                      ///< trials whose checksum is wrong
   std::map<std::string, int> unusable;  ///< trials whose code does not parse, "CODE: reason", and how many
-  int winners = 0;                      ///< winners that were damaged or of such trials
-  std::filesystem::path copy;           ///< of the whole database as it was; empty when there was nothing to take out
+  int winners = 0;                      ///< winners that were damaged, or whose trials went
+  std::filesystem::path copy;           ///< the whole database as it was; empty when there was nothing to take out
 
   bool nothing() const noexcept { return damaged == 0 && unusable.empty() && winners == 0; }
 };

@@ -28,10 +28,10 @@ Outcome parse_outcome(std::string_view text);  ///< throws Error(unknown_name)
 /// says little.
 bool deserves_another_try(Outcome outcome) noexcept;
 
-/// What a problem is of.
+/// Whether a problem is a stencil's or a kernel of the user's own.
 enum class SubjectKind {
   stencil,
-  kernel,  ///< of the user's own
+  kernel,  ///< a kernel of the user's own
 };
 
 std::string_view name(SubjectKind kind) noexcept;
@@ -39,7 +39,7 @@ SubjectKind parse_subject_kind(std::string_view text);  ///< throws Error(unknow
 
 /// What was tuned. Two problems with equal keys have the same winner.
 struct ProblemKey {
-  std::string stencil_key;   ///< hash of the canonical expression; of a kernel, of what it is
+  std::string stencil_key;   ///< hash of the canonical expression, or of what a user's kernel is
   std::string stencil_name;  ///< for people; not compared
   int stage = 0;
   ElementType type = ElementType::f32;
@@ -48,8 +48,8 @@ struct ProblemKey {
   std::int64_t pitch = 0;
   int steps = 1;
   SubjectKind kind = SubjectKind::stencil;
-  std::string sizes{};              ///< of a kernel: "m=1024 n=1024"; its extents are 1
-  std::string unit = "GStencil/s";  ///< that rates are in; not compared
+  std::string sizes{};              ///< a user's kernel's: "m=1024 n=1024"; its extents are 1
+  std::string unit = "GStencil/s";  ///< what rates are in; not compared
 
   friend bool operator==(const ProblemKey& a, const ProblemKey& b);
 };
@@ -84,7 +84,7 @@ struct TrialRecord {
   Timing timing;
   double rate = 0;         ///< in the problem's unit, in bursts; with a plan, of all of it: steps left over count too
   double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
-  double share = 0;        ///< of the copy ceiling, 0..1
+  double share = 0;        ///< rate over the copy ceiling's, 0..1
   int registers = 0;
   int spill_bytes = 0;
   std::int64_t shared_bytes = 0;  ///< per block, static + dynamic
@@ -94,8 +94,8 @@ struct TrialRecord {
   std::string session;            ///< groups the trials of one run
   std::string created_at;         ///< ISO 8601, UTC
 
-  /// Of the cells where exact results differ by more than rounding, the least share in which the check told one step
-  /// too few, zeros, and a shift by one cell apart, 0..1; -1: not known.
+  /// How many wrong cells the check notices. It was tried with one step too few, zeros, and a shift by one cell: the
+  /// least share it told apart of the cells where exact results differ by more than rounding, 0..1; -1: not known.
   double sharpness = -1;
   std::string sharpness_note;  ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
   std::string plan;            ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
@@ -114,7 +114,7 @@ inline constexpr double kSharp = 0.95;
 /// The best ok trial of a problem on a GPU model, with its evidence.
 struct WinnerRecord {
   TrialRecord trial;
-  double naive_rate = 0;  ///< of the same session; 0 unknown
+  double naive_rate = 0;  ///< the naive kernel's rate in the same session; 0 unknown
   int trials_seen = 0;    ///< how many trials it was best of
 };
 

@@ -11,8 +11,8 @@
 
 namespace stencil_tune {
 
-/// Whether the trial's check would have noticed a wrong kernel, as far as is known: what has no sharpness (-1: trials
-/// of schema 1, kernels of the user's own) passes.
+/// Whether the trial's check would have noticed a wrong kernel, as far as is known: what has no sharpness (-1:
+/// trials of schema 1, kernels of the user's own) passes.
 bool is_sharp(const TrialRecord& trial);
 
 /// Whether the trial is evidence for a winner: raced, or predicted where nothing was measured, and checked sharply. A

@@ -19,7 +19,7 @@ struct WinnerQuery {
   std::optional<std::string> stencil_key{};
   std::optional<int> stage{};
   std::optional<ElementType> type{};
-  std::optional<Boundaries> boundaries{};  ///< of all three axes; those beyond the rank are hold
+  std::optional<Boundaries> boundaries{};  ///< all three axes'; those beyond the rank are hold
   std::optional<int> steps{};
   std::optional<std::string> gpu{};
   std::optional<std::string> architecture{};
@@ -30,7 +30,7 @@ struct WinnerQuery {
 /// What WinnerStore::remove took out.
 struct RemovedWinner {
   WinnerRecord winner;
-  std::int64_t trials = 0;  ///< all of its problem on its GPU model, its own among them
+  std::int64_t trials = 0;  ///< all trials of its problem on its GPU model, its own among them
 };
 
 /// All functions throw Error as Database::open does. Rows with a wrong checksum are skipped and noted in
@@ -39,7 +39,7 @@ class WinnerStore {
  public:
   explicit WinnerStore(Database& database) : database_(database) {}
 
-  /// Of sweeps and of predictions none is by Objective::time: their races are in bursts.
+  /// The problem's winner on that GPU model. Sweeps and predictions have none by Objective::time: they race in bursts.
   std::optional<WinnerRecord> find(const ProblemKey& problem, std::string_view gpu, Objective objective) const;
 
   /// Ordered by stencil name, type, extents, GPU.
