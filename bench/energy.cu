@@ -3,10 +3,10 @@
 //     nvcc -O3 -std=c++17 -arch=native bench/energy.cu -ldl -o energy && ./energy
 //
 // Eight warps an SM make f64 multiply-adds; other kernels make the same and some more of one kind. What they differ by
-// in time and energy (NVML's counter, the whole board) is the kind's. Of energy the power of a GPU whose warps sleep is
-// taken off first, for as long as each ran. All on random numbers: zeros cost less. Kernels are to stay under the power
-// limit, where clocks, and the voltage with them, stay the same; the table says where they did not. Nothing else may
-// use the GPU meanwhile.
+// in time and energy (NVML's counter, the whole board) is the kind's. From each energy the power of a GPU whose warps
+// sleep is taken off first, for as long as the kernel ran. All on random numbers: zeros cost less. Kernels are to stay
+// under the power limit, where clocks, and the voltage with them, stay the same; the table says where they did not.
+// Nothing else may use the GPU meanwhile.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarpsOfAScheduler = kThreads / 32 / 4;
-constexpr int kChains = 8;                             // of a thread: they do not wait for each other
-constexpr int kMultiplyAdds = 64;                      // of a turn and thread
+constexpr int kChains = 8;                             // chains of a thread that do not wait for each other
+constexpr int kMultiplyAdds = 64;                      // multiply-adds of a thread in a turn
 constexpr std::size_t kStream = std::size_t{4} << 30;  // bytes that pass through DRAM, far more than L2 holds
 constexpr int kResident = 32 << 10;                    // bytes of a block that stay in L2
 
@@ -245,7 +245,7 @@ struct Gpu {
 };
 
 struct Reading {
-  double seconds;  ///< of a launch
+  double seconds;  ///< time of a launch
   double watts;
   unsigned mhz;
 };

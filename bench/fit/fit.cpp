@@ -16,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kTimeDeviation = 0.15;      // of log(predicted / measured)
-constexpr double kRegisterDeviation = 12;    // of guessed registers
-constexpr double kCandidatesThatCount = 30;  // of a problem at most: errors of similar ones are alike
+constexpr double kTimeDeviation = 0.15;      // deviation of log(predicted / measured)
+constexpr double kRegisterDeviation = 12;    // deviation of guessed registers
+constexpr double kCandidatesThatCount = 30;  // as many of a problem count at most: errors of similar ones are alike
 constexpr double kLargestShare = 0.98;
 
 /// Constants that are parts of a whole.
@@ -93,7 +93,7 @@ class Fit {
     }
   }
 
-  /// Of guessed registers. Candidates whose limit was met say nothing.
+  /// Errors of guessed registers. Candidates that met their limit say nothing.
   Eigen::VectorXd register_errors(const Calibration& calibration) const {
     return errors(calibration, kCandidatesThatCount, [&](const PerformanceModel& model, const auto& candidate) {
       constexpr int kNearLimit = 16;
@@ -147,7 +147,7 @@ class Fit {
   const DeviceModel& device_;
   Limits limits_;
   std::vector<Sample> samples_;
-  Eigen::Index parts_ = 0;  // of all samples
+  Eigen::Index parts_ = 0;  // candidates of all samples
 };
 
 }  // namespace

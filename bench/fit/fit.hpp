@@ -19,8 +19,8 @@
 namespace stencil_tune {
 
 struct FitOptions {
-  std::size_t fastest = 400;  ///< candidates of a problem
-  std::size_t others = 1100;  ///< of the rest, evenly by rate
+  std::size_t fastest = 400;  ///< a problem's fastest candidates take part
+  std::size_t others = 1100;  ///< and so many of the rest, evenly by rate
   int rounds = 30;            ///< at most; a fit ends when a round gains less than a thousandth
 };
 

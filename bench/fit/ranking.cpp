@@ -20,10 +20,10 @@ double lost_by_first(std::span<const double> predicted, std::span<const double> 
   return 1 - found / highest(measured);
 }
 
-/// Of log(predicted / measured) over a problem's candidates, each by its weight.
+/// How far log(predicted / measured) is off over a problem's candidates, each by its weight.
 struct Errors {
   double level = 0;      ///< their mean
-  double deviation = 0;  ///< from it
+  double deviation = 0;  ///< from that mean
 };
 
 Errors errors_of(std::span<const double> predicted, std::span<const double> measured) {

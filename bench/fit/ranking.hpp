@@ -20,13 +20,13 @@ double highest(std::span<const double> rates);
 /// How much a candidate counts: fast ones matter, slow ones only have to stay behind.
 double weight(double gstencils, double best);
 
-/// Of one problem; rates in the order of its candidates.
+/// Judges predictions of one problem; rates in the order of its candidates.
 FitRecord judge(std::span<const double> predicted, std::span<const double> measured);
 
-/// Of several problems: the sum of their candidates, and means; root mean squares of levels and highest rates.
+/// Sums several problems up: how many candidates in all, and means; levels and highest rates by root mean square.
 FitRecord mean(std::span<const FitRecord> of_problems);
 
-/// Of the problems of a file of trials.
+/// Judges the problems of a file of trials.
 FitRecord judge(const std::string& file, std::span<const MeasuredProblem> problems, const DeviceModel& device,
                 const Calibration& calibration);
 

@@ -25,7 +25,7 @@ class TermFit {
   TermTable terms() const;
 
   /// How well the constants alone predict the problems, and how well with terms that were learned from the trials of
-  /// all other stencils. Of the problems with 20 candidates or more.
+  /// all other stencils. Problems with 20 candidates or more count.
   struct LeftOut {
     FitRecord without, with;
   };

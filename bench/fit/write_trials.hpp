@@ -9,7 +9,7 @@
 
 namespace stencil_tune {
 
-/// Of a database: measured ok trials, each code once a problem. Leaves out problems that their names do not lead back
+/// A database's measured ok trials, each code once a problem. Leaves out problems that their names do not lead back
 /// to. Throws Error(invalid_argument) where trials are of several GPUs.
 RecordedTrials recorded_in(std::span<const TrialRecord> trials);
 

@@ -16,11 +16,11 @@ struct MeasuredRun {
   stencil_tune::Cut cut{1, 1, 1};
   int fused_steps = 1;
   int steps_per_exchange = 1;
-  double gstencils = 0;  ///< of all GPUs, updated cells: median of the repeats, whole runs in bursts after a rest
-  double slowest = 0;    ///< of the repeats
-  double fastest = 0;    ///< of the repeats
+  double gstencils = 0;  ///< updated cells of all GPUs: median of the repeats, whole runs in bursts after a rest
+  double slowest = 0;    ///< the slowest repeat
+  double fastest = 0;    ///< the fastest repeat
   stencil_tune::Match match = stencil_tune::Match::default_candidate;  ///< the worst of all ranks
-  std::string evidence{};                                              ///< of the first rank's kernel
+  std::string evidence{};                                              ///< the first rank's kernel's
 };
 
 /// Random cells in each field that a step reads (starting_cells.hpp).

@@ -9,12 +9,12 @@
 
 namespace bench {
 
-/// What a run should reach of as many times one GPU; 0: nothing was promised.
+/// What share of as many times one GPU's rate a run should reach; 0: nothing was promised.
 struct Subject {
   std::string_view stencil;
   double weak_target = 0;
   double strong_target = 0;
-  double share = 1;  ///< of the cells on an axis: a stencil of many fields has fewer
+  double share = 1;  ///< cells on an axis over those that were asked for: fewer where a stencil has many fields
 };
 
 /// Measures the links and each subject's runs of 100 steps, hold, f32: weak with so many cells on an axis of each GPU,
@@ -22,7 +22,7 @@ struct Subject {
 /// whose kernel nobody tuned, is named under `not_measured`, and the others go on. scaling_record.hpp reads the record.
 nlohmann::ordered_json record_scaling(int gpus, std::int64_t cells);
 
-/// Of the record, with what the model says of each run beside it.
+/// The record as a table, with what the model says of each run beside it.
 std::string scaling_table(const nlohmann::ordered_json& record);
 
 }  // namespace bench

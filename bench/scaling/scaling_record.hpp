@@ -16,7 +16,7 @@ inline constexpr double kMostScalingError = 0.10;
 /// A run that was measured, and the prediction for the same cut, kernel and exchanges.
 struct MeasuredScaling {
   std::string name;      ///< for people
-  double gstencils = 0;  ///< of all GPUs, measured
+  double gstencils = 0;  ///< rate of all GPUs, measured
   stencil_tune::ScalingPoint predicted{};
 
   double error() const { return predicted.gstencils / gstencils - 1; }

@@ -25,7 +25,7 @@ namespace po = boost::program_options;
 using namespace stencil_tune;
 using Json = nlohmann::ordered_json;
 
-/// Of a winner by its name: what the library found, or why not.
+/// What the library found for a winner by its name, or why nothing.
 struct Entry {
   TrialRecord winner;
   std::optional<bench::Shipped> shipped{};

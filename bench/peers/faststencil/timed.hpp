@@ -17,7 +17,7 @@ inline std::vector<double> random_cells(std::size_t count) {
   return cells;
 }
 
-/// Of lines `REST_MS STEPS`: a rest, then run(steps), which prints its rate.
+/// Reads lines `REST_MS STEPS`; each is a rest, then run(steps), which prints its rate.
 template <class Run>
 void serve(Run run) {
   int rest = 0, steps = 0;
