@@ -50,7 +50,7 @@ struct TermFit::OfProblem {
     for (Eigen::Index i = 0; i < weights.size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       weights[i] = weight(measured[at], best);
-      ratios[i] = std::log(predicted[at] / measured[at]);  // of rates, which is measured over predicted time
+      ratios[i] = std::log(predicted[at] / measured[at]);  // that of rates, which is measured over predicted time
       for (const Eigen::Index unknown : unknowns[at]) has(i, unknown) = 1;
     }
     weights /= weights.sum();

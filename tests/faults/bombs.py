@@ -79,7 +79,7 @@ def main():
     options = arguments(__doc__, 100)
     require_predictions(options.program)
     seen = in_shares(attack, options)
-    conclude(f"G9 bombs: {options.count} bombs, {seen['overdue']} took longer than promised, {seen['late']} over {LONGEST_S} s, "
+    conclude(f"bombs: {options.count} bombs, {seen['overdue']} took longer than promised, {seen['late']} over {LONGEST_S} s, "
              f"{seen['crashes']} crashed, {seen['processes']} processes left, {seen['files']} temp files left",
              seen['late'] + seen['crashes'] + seen['processes'] + seen['files'])
 

@@ -132,7 +132,7 @@ def main():
     faults = [result[3] for result in results if any(result[:3])]
     if cache_wrong or cache_unnoticed:
         faults.append(f"binary cache: {cache_wrong} wrong kernels, {cache_unnoticed} changes unnoticed")
-    conclude(f"G3 damage: {options.count} changed files, {crashes} crashes, {wrong} wrong kernels, "
+    conclude(f"damage: {options.count} changed files, {crashes} crashes, {wrong} wrong kernels, "
              f"{unnoticed} changes unnoticed", faults)
 
 

@@ -104,7 +104,7 @@ def main():
         if place.run("db", "check", "--db", good).crashed or good.read_bytes() != ours:
             faults.append("the database beside them changed")
     runs, changed, accepted, crashes = (sum(result[i] for result in results) for i in range(4))
-    conclude(f"G6 foreign: {options.count} files, {runs} runs, {changed} changed, {accepted} accepted, "
+    conclude(f"foreign: {options.count} files, {runs} runs, {changed} changed, {accepted} accepted, "
              f"{crashes} crashes", faults)
 
 

@@ -376,7 +376,7 @@ def main():
         results = in_parallel(suite.judge, suite.cases(options.count, options.seed), options.jobs)
     found = {name: sum(name in faults for faults, _ in results)
              for name in ("terminal", "shell", "outside", "sql", "source", "crash")}
-    conclude(f"G8 injections: {options.count} texts, {found['terminal']} reached a terminal raw, {found['shell']} a "
+    conclude(f"injections: {options.count} texts, {found['terminal']} reached a terminal raw, {found['shell']} a "
              f"shell, {found['outside']} a path outside, {found['sql']} the database, {found['source']} a source, "
              f"{found['crash']} crashes", [fault for faults, fault in results if faults])
 

@@ -122,7 +122,7 @@ def main():
     options = arguments(__doc__, 10 * len(CASES))
     options.jobs = 1 if options.count <= len(CASES) else options.jobs  # so that each case comes
     seen = in_shares(attack, options)
-    conclude(f"G15 inputs: {options.count} files, {seen['hung']} waited for, {seen['not refused']} not refused, "
+    conclude(f"inputs: {options.count} files, {seen['hung']} waited for, {seen['not refused']} not refused, "
              f"{seen['files']} temp files left", seen['hung'] + seen['not refused'] + seen['files'])
 
 

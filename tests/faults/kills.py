@@ -162,7 +162,7 @@ def main():
     require_predictions(options.program)
     seen = in_shares(attack, options)
     print(f"{seen['starting']} while they started, {seen['searching']} searching, {seen['checking']} checking finalists")
-    conclude(f"G1 kills: {seen['killed']} killed, {seen['lost']} acknowledged trials lost, {seen['processes']} processes "
+    conclude(f"kills: {seen['killed']} killed, {seen['lost']} acknowledged trials lost, {seen['processes']} processes "
              f"left, {seen['files']} temp files left, {seen['locks']} locks left, {seen['unsound']} databases unsound, "
              f"{seen['late']} ends over {STOP_S} s, {seen['stuck']} over {PATIENCE_S} s",
              sum(seen[fault] for fault in ('lost', 'processes', 'files', 'locks', 'unsound', 'stuck')))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""G14: the same keys, sources and winners from the same input, whatever the machine.
+"""The same keys, sources and winners from the same input, whatever the machine.
 
     reproduce.py --program stencil-tune [--count N]
 
@@ -80,7 +80,7 @@ def main():
     options = arguments(__doc__, len(shipped_trials()))  # there is nothing random here
     (first, made), (second, _) = in_parallel(lambda _: digest(options.program, options.count, options.jobs), range(2), 2)
     differ = int(first != second)
-    conclude(f"G14 reproduction: {made} keys, exports and predicted winners, made twice, {differ} different, digest {first}",
+    conclude(f"reproduction: {made} keys, exports and predicted winners, made twice, {differ} different, digest {first}",
              differ)
 
 

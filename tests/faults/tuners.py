@@ -57,7 +57,7 @@ def main():
         if counted < share * TUNERS:
             print(f'{counted} of {share * TUNERS} trials were made')
             failed += 1
-    conclude(f'G2 tuners: {counted} trials of {TUNERS} tuners, {lost} lost, {0 if is_best else 1} wrong winners, '
+    conclude(f'tuners: {counted} trials of {TUNERS} tuners, {lost} lost, {0 if is_best else 1} wrong winners, '
              f'{busy} busy, {failed} failed', lost + (not is_best) + busy + failed)
 
 

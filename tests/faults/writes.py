@@ -126,7 +126,7 @@ def main():
     require_predictions(options.program)
     seen = in_shares(attack, options)
     print(', '.join(f'{fault}: {seen[fault]} times' for fault in FAULTS))
-    conclude(f"G4 writes: {seen['tried']} sessions with failing writes, {seen['crashes']} crashed, {seen['stuck']} stuck, "
+    conclude(f"writes: {seen['tried']} sessions with failing writes, {seen['crashes']} crashed, {seen['stuck']} stuck, "
              f"{seen['lost']} acknowledged trials lost, {seen['damaged']} databases damaged",
              seen['crashes'] + seen['stuck'] + seen['lost'] + seen['damaged'])
 

@@ -113,8 +113,8 @@ TEST_F(GpuFaults, HangsAndIllegalAccessesCostThemselvesAndNeverTheWinner) {
   EXPECT_EQ(result.failures.at(Outcome::launch_failed), faults);
   ASSERT_TRUE(result.winner);
   EXPECT_EQ(result.winner->code, code(candidates[count / 2 / 10 * 10]));
-  fmt::print("G10 faults on a GPU: {} candidates, {} hangs, {} illegal accesses, the winner is {}\n", count, faults,
-             faults, result.winner->code == code(candidates[count / 2 / 10 * 10]) ? "the right one" : "wrong");
+  fmt::print("faults on a GPU: {} candidates, {} hangs, {} illegal accesses, the winner is {}\n", count, faults, faults,
+             result.winner->code == code(candidates[count / 2 / 10 * 10]) ? "the right one" : "wrong");
 }
 
 TEST_F(GpuFaults, AKernelOfKnownDurationIsTimedWithin2Point5Percent) {
@@ -132,7 +132,7 @@ TEST_F(GpuFaults, AKernelOfKnownDurationIsTimedWithin2Point5Percent) {
     const DeviceResult raced = worker->race({{code(tuning), kernel}}, {.rounds = 3}).front();
     for (const double found : {alone.timing.median_ms, raced.timing.median_ms}) {
       EXPECT_NEAR(found, microseconds / 1e3, 0.025 * microseconds / 1e3);
-      fmt::print("G13 a kernel of {} us: timed as {:.1f} us\n", microseconds, 1e3 * found);
+      fmt::print("a kernel of {} us: timed as {:.1f} us\n", microseconds, 1e3 * found);
     }
   }
 }

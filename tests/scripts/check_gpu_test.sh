@@ -49,24 +49,24 @@ adds_up_what_its_processes_ran() {
 }
 
 repeats_what_tests_found_at_the_end() {
-  fake_tests "G10 faults on a GPU: 40 candidates\nG13 a kernel of 300 us\n$all_pass"
+  fake_tests "faults on a GPU: 40 candidates\na kernel of 300 us\n$all_pass"
   fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
   run_check "$program"
   expect_status 0
-  expect_output $'\nG10 faults on a GPU: 40 candidates\nG13 a kernel of 300 us\nGPU tests: 5 passed'
+  expect_output $'\nfaults on a GPU: 40 candidates\na kernel of 300 us\nGPU tests: 5 passed'
 }
 
 repeats_what_tests_found_under_ctest() {
   local build=$scratch/build
   mkdir -p "$build/bin"
   program=$build/bin/stencil_tune_gpu_test
-  fake_tests "G10 faults on a GPU: 40 candidates\n$all_pass"
+  fake_tests "faults on a GPU: 40 candidates\n$all_pass"
   printf 'add_test(GpuFaults.A "%s")\nset_tests_properties(GpuFaults.A PROPERTIES LABELS gpu)\n' "$program" \
     >"$build/CTestTestfile.cmake"
   fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
   run_check "$build"
   expect_status 0
-  expect_output $'\nG10 faults on a GPU: 40 candidates\nGPU tests: 1 passed'
+  expect_output $'\nfaults on a GPU: 40 candidates\nGPU tests: 1 passed'
 }
 
 fails_where_one_of_its_processes_does() {
