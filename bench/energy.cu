@@ -148,7 +148,7 @@ struct LoadFromL2 {
     asm volatile("ld.volatile.global.f64 %0, [%1];" : "=d"(value) : "l"(t.resident + i % 8 * kThreads * 8));
   }
 };
-/// From DRAM into L2, no farther.
+/// Fetches from DRAM into L2, no farther.
 struct Fetch {
   static __device__ void once(Thread& t, int) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(t.stream));

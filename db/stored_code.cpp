@@ -14,7 +14,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Nothing where the code does not parse.
+/// The code's values; nothing where it does not parse.
 std::optional<Tuning> read_code(const std::string& code) {
   try {
     return parse_code(code);

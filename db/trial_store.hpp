@@ -36,14 +36,14 @@ class TrialStore {
   /// Throws Error(invalid_argument) when a field is out of range (validate.hpp).
   StoredTrial insert(TrialRecord trial, double naive_rate = 0);
 
-  /// In the order they were stored.
+  /// The trials that the query asks for, in the order they were stored.
   std::vector<TrialRecord> find(const TrialQuery& query) const;
 
   /// What need not be tried again: one trial a code, of this problem and GPU model, neither stale nor of a code that
   /// does not parse (stored_code.hpp). It is the trial that speaks for the code (winner_choice.hpp): wrong_result if
   /// the code was ever wrong, its latest raced or best ok trial, else its latest failure. A code that failed only once,
-  /// in a way that deserves another try, is not among them. `model`: of what that one predicted (PlatformKey::driver);
-  /// nothing: of what was measured. `counts`: of which trials; empty: of all.
+  /// in a way that deserves another try, is not among them. `model`: takes what that model predicted
+  /// (PlatformKey::driver); nothing: takes what was measured. `counts`: which trials count; empty: all.
   std::vector<TrialRecord> known(const ProblemKey& problem, std::string_view gpu, std::optional<std::string_view> model,
                                  const std::function<bool(const TrialRecord&)>& counts = {}) const;
 

@@ -31,7 +31,7 @@ bool wins_over(const TrialRecord& a, const TrialRecord& b, Objective objective) 
   return is_later(b, a);
 }
 
-/// Those that count, of the best class that there is, without codes that were ever wrong.
+/// The trials that count in the best class that there is, without codes that were ever wrong.
 template <class Counts>
 std::vector<const TrialRecord*> best_evidence(std::span<const TrialRecord> trials, const Counts& counts) {
   using CodeOfTemplates = std::pair<std::string_view, std::string_view>;

@@ -30,8 +30,9 @@ bool outdoes_predictions(const TrialRecord& trial);
 /// continuous load, of "energy" updates a nanojoule. 0: not known.
 double merit(const TrialRecord& trial, Objective objective);
 
-/// How far the objective that the trial raced by is from the one asked for: 0 the same; of the others, time stands
-/// before burst and burst before energy. Sweeps and predictions race in bursts, which are what time asks of them.
+/// How far the objective that the trial raced by is from the one asked for: 0 the same; among the others time
+/// stands before burst, and burst before energy. Sweeps and predictions race in bursts, which are what time asks of
+/// them.
 int objective_distance(const TrialRecord& trial, Objective asked);
 
 /// Whether `a` is better than `b` by the objective; where neither has its figure, by the rate under load, then in
@@ -48,7 +49,7 @@ bool is_better(const TrialRecord& a, const TrialRecord& b, Objective objective);
 ///   * a code whose result was ever wrong (same templates) is out;
 ///   * trials that cannot be compared with those of the latest race are out;
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
-///   * among codes the better one by the objective wins, and of equals the trial stored first.
+///   * among codes the better one by the objective wins, and among equals the trial stored first.
 /// Nothing when none is left.
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, Objective objective);
 

@@ -140,7 +140,7 @@ STENCIL_DEVICE void wait_phase(Mbarrier* barrier, int parity) {
       : "memory");
 }
 
-/// The same for a whole warp, which stays together: no lane leaves before all have seen it.
+/// wait_phase() for a whole warp, which stays together: no lane leaves before all have seen the phase end.
 STENCIL_DEVICE void warp_wait_phase(Mbarrier* barrier, int parity) {
   unsigned ended;
   do {
@@ -181,7 +181,7 @@ STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, Mbarrier* barrier, 
       : "memory");
 }
 
-/// The same by one elected lane of a warp, which also arrives at the mbarrier and expects the box's bytes. All lanes
+/// copy_box() by one elected lane of a warp, which also arrives at the mbarrier and expects the box's bytes. All lanes
 /// pass the same arguments. A branch here would keep the coefficients of the whole kernel out of the uniform registers.
 STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, Mbarrier* barrier, int x, int y, int z) {
   asm volatile(

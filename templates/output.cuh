@@ -23,7 +23,7 @@ STENCIL_DEVICE void store_whole_row(typename S::Storage* to, const typename S::V
   for (int i = 0; i < T::kRegisterX; i += T::kVector) store_cells<T::kStore, T::kVector>(to + i, cells + i);
 }
 
-/// Those that lie in the box, one by one.
+/// Stores those cells of a row that lie in the box, one by one.
 template <class S, class T>
 STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<S>& box, typename S::Index x,
                                       const typename S::Value* cells) {
@@ -33,7 +33,7 @@ STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<
   }
 }
 
-/// From x on; whole vectors inside the box at once, at its edges cell by cell.
+/// Stores a thread's row from x on: whole vectors inside the box at once, at its edges cell by cell.
 template <class S, class T>
 STENCIL_DEVICE void store_row(typename S::Storage* row, const UpdatedBox<S>& box, typename S::Index x,
                               const typename S::Value* cells) {

@@ -11,7 +11,7 @@
 
 namespace stencil_tune {
 
-/// A source of rows: of the block's tile, for the thread at `place`.
+/// The rows of the block's tile, for the thread at `place`.
 template <class S, class T>
 struct TileRows {
   const SharedTile<S, T>& tile;

@@ -87,7 +87,7 @@ STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedB
   });
 }
 
-/// The same through a window, unless that would be too large for the registers: then cell by cell.
+/// Updates a thread's tile through a window, or cell by cell where a window would be too large for the registers.
 template <class S, class T, class Source>
 STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<S>& box, typename S::Index x,
                                 typename S::Index y, typename S::Index z, const Source& source) {

@@ -18,7 +18,7 @@ namespace stencil_tune {
 
 class TermFit {
  public:
-  /// On top of the calibration's constants. The terms that it has do not count.
+  /// Fits terms on top of the calibration's constants. The terms that the calibration has do not count.
   TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& device, const Calibration& calibration);
   ~TermFit();
 

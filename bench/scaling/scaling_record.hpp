@@ -23,7 +23,7 @@ struct MeasuredScaling {
   bool is_within_bound() const;
 };
 
-/// From the text of a record. The links are those that the record says, else the default ones; the kernel's rate is
+/// Reads the text of a record. The links are those that the record says, else the default ones; the kernel's rate is
 /// that of one GPU with a part of its own, in the same record. Throws stencil_tune::Error(malformed_definition) for
 /// what is no such record.
 std::vector<MeasuredScaling> read_scaling_record(std::string_view text);

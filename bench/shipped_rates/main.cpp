@@ -34,8 +34,8 @@ struct Entry {
 
 using Entries = std::map<std::string, Entry>;
 
-/// Over a database of its own, so that nothing that was tuned here hides a winner: of a file of winners, or empty above
-/// those that ship.
+/// A library over a database of its own, so that nothing that was tuned here hides a winner: one filled from a file of
+/// winners, or empty, above those that ship.
 Library open_library(const std::string& winners, const std::filesystem::path& database) {
   std::filesystem::remove(database);
   Database own = Database::open(database);

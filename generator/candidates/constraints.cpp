@@ -124,7 +124,7 @@ Verdict register_tile(const Candidate& candidate, const Limits&) {
                      kMostLiveRegisters);
 }
 
-/// Before anything is counted that walks over the taps: of an update like that no more needs to be known.
+/// Rejects huge updates before anything is counted that walks over the taps: no more needs to be known of them.
 Verdict update_size(const Candidate& candidate, const Limits&) {
   const Tuning& tuning = candidate.tuning();
   const auto taps = static_cast<std::int64_t>(candidate.problem().facts.taps.size());

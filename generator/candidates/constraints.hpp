@@ -10,7 +10,7 @@
 
 namespace stencil_tune {
 
-/// Those that candidates of the family are judged by, in their order: the cheapest, the family's, the others.
+/// Visits the constraints of the family's candidates in their order: the cheapest, the family's, the others.
 void for_each_constraint(const Family& family, const std::function<void(const Constraint&)>& visit);
 
 struct Violation {

@@ -22,11 +22,11 @@ namespace stencil_tune {
 struct KernelTemplate {
   std::string_view file;  ///< below templates/: "streaming/streaming_ring.cuh"
   std::string_view function;
-  /// The same with points, function<Stencil, Tuning>(arguments, tables); empty where the kernel takes none.
+  /// The kernel with points, function<Stencil, Tuning>(arguments, tables); empty where there is none.
   std::string_view points_file{};
   std::string_view points_function{};
-  /// What it asks of the stencil beside the update: what a plane adds to each output, and which inputs are only read
-  /// where an output is finished.
+  /// What the kernel asks of the stencil beside the update: what a plane adds to each output, and which inputs are only
+  /// read where an output is finished.
   bool takes_sums = false, asks_late = false;
 };
 
@@ -64,7 +64,7 @@ struct Family {
   std::vector<TemplateFile> files = {};  ///< templates that are not among those that ship
 };
 
-/// All of them, in the order in which a default is looked for.
+/// All families, in the order in which a default is looked for.
 std::span<const Family* const> families();
 
 /// Throws Error(unknown_name), which lists them.
@@ -73,10 +73,10 @@ const Family& family_named(std::string_view name);
 /// Sweeps that one launch of the candidate makes.
 inline int sweeps_per_launch(const Tuning& tuning) { return tuning.family->fuses_steps ? tuning.steps : 1; }
 
-/// The same with defaults for what the other values leave without a use.
+/// The tuning with defaults for values that its other values leave without a use.
 Tuning with_used_values_alone(const Tuning& tuning);
 
-/// For a kernel of one's own: before anything else uses the table, and for the rest of the process.
+/// Adds a family of one's own for the rest of the process, before anything else uses the table.
 void add_family(const Family& family);
 
 }  // namespace stencil_tune

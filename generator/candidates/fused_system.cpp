@@ -51,7 +51,7 @@ class SystemPlanner {
     return static_cast<int>(std::find(state.begin(), state.end(), field) - state.begin());
   }
 
-  /// Along z, with the planes that answer for those beyond the grid.
+  /// The planes that a read at the offset along z touches, with those that answer for planes beyond the grid.
   Reach planes_read(int offset) const {
     const int far = std::abs(offset);
     if (axes_.boundaries[2] == Boundary::reflect) return {-far, far};

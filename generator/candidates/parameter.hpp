@@ -52,7 +52,7 @@ struct Parameter {
   Parameter as(std::string_view type, std::string_view its_name, std::vector<std::string_view> of_values) &&;
   Parameter without_constant() &&;
   Parameter given_at_launch() &&;
-  /// The same of all values but the default, which is another kernel.
+  /// All values are given at the launch but the default, which is another kernel.
   Parameter given_at_launch_unless_default() &&;
 };
 
@@ -66,7 +66,7 @@ struct Word {
   std::string_view meaning;
 };
 
-/// One of several words, of which the first is the default; the search may choose from `searched`, or from all.
+/// One of several words, the first of which is the default; the search may choose from `searched`, or from all.
 Parameter choice(std::string_view name, std::function<int(const Tuning&)> get, std::function<void(Tuning&, int)> set,
                  const std::vector<Word>& words, int default_value, std::string_view meaning);
 
@@ -77,7 +77,7 @@ struct EnumWord {
   std::string_view meaning;
 };
 
-/// The same of an enumeration whose values count up from 0; the first choice given is the default.
+/// A choice among an enumeration's words, whose values count up from 0; the first one given is the default.
 template <class Enum>
 Parameter word(std::string_view name, Enum TuningValues::*member, const std::vector<EnumWord<Enum>>& choices,
                std::string_view meaning) {

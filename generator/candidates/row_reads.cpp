@@ -80,7 +80,7 @@ std::string statement_lines(const std::vector<std::string>& statements) {
 
 class RowTable {
  public:
-  /// planes: of the reach. `add` then says what is read.
+  /// planes: how many the reach has. `add` then says what is read.
   RowTable(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile, int planes)
       : facts_(facts),
         axes_(axes),

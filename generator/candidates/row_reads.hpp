@@ -21,7 +21,7 @@ struct ThreadTile {
 /// `struct Reads`: the rows of a tile of outputs, and how they are loaded.
 std::string tile_reads(const Candidate& candidate, const ThreadTile& tile);
 
-/// The same of any stage as a table of what is read of each row. axes: its reach among them.
+/// The rows of any stage as a table of what is read of each row. axes: its reach among them.
 std::string tile_uses(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile);
 
 /// `kReadsAhead`: whether registers take all cells of those rows; others are read where they are used.

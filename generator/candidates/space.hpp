@@ -25,11 +25,11 @@ class Space {
   std::optional<Tuning> at(std::uint64_t point) const;
 
   /// A legal candidate drawn uniformly over the families that are drawn from, then over the points of the family, in
-  /// which parameters that are not used or not drawn take their defaults; nothing after 100000 misses. Families of
-  /// which as many draws found no legal point when the space was made are left out.
+  /// which parameters that are not used or not drawn take their defaults; nothing after 100000 misses. Families
+  /// in which as many draws found no legal point when the space was made are left out.
   std::optional<Tuning> sample(std::mt19937_64& random) const;
 
-  /// The same of one family, drawn from or not.
+  /// A legal candidate of one family, drawn from or not.
   std::optional<Tuning> sample(const Family& family, std::mt19937_64& random) const;
 
   /// Legal candidates that differ from this one in one parameter by one place in its list of values

@@ -179,7 +179,7 @@ inline constexpr int kLargestNumber = 65536;
 /// How many parameters have different values.
 int differences(const Tuning& a, const Tuning& b);
 
-/// The same with the defaults of what is given at the launch: one for all candidates that have a binary in common.
+/// The tuning with defaults for what is given at the launch: candidates that share a binary become equal.
 Tuning without_launch(Tuning tuning);
 
 /// The candidate's stable short code: "streaming.bx32.by4.rx4.v4.cz4.regs". Parameters at their default are left out

@@ -9,20 +9,20 @@
 namespace stencil_tune {
 
 struct HaloNeed {
-  /// For each field of the stencil: layers of it that must be right before the first step. None of one that is written
-  /// before it is read, or that is read in its own cells alone.
+  /// [field of the stencil]: layers that must be right before the first step. A field that is written before it is
+  /// read, or that is read in its own cells alone, has none.
   std::vector<HaloLayers> fields;
   /// Layers that the arrays need, all alike: as far as any field is needed between the steps and stages, and what
   /// boundary hold keeps from being written at an array's ends.
   HaloLayers arrays{};
 };
 
-/// For `steps` whole steps after which a part's own cells must be right. What a step computes wrongly at an array's
-/// end, where the neighbour's cells begin, comes nearer with each stage by as much as that reads.
+/// What `steps` whole steps need, after which a part's own cells must be right. What a step computes wrongly at an
+/// array's end, where the neighbour's cells begin, comes nearer with each stage by as much as that reads.
 HaloNeed halo_need(const Problem& problem, int steps);
 
 /// All that must be right in halos before the first step: fields that a step changes and the next one reads, those that
-/// no step changes, and those of which held layers alone are read.
+/// no step changes, and those whose held layers alone are read.
 std::vector<int> fields_with_halos(const Problem& problem);
 
 /// Whether a part may have a halo along the axis when it makes so many steps by itself. Not across a periodic edge

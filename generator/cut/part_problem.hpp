@@ -9,8 +9,8 @@
 
 namespace stencil_tune {
 
-/// What a part's kernel is for: the whole grid's stencil and boundaries, but hold where a periodic axis is cut, since
-/// halos answer for what lies beyond it.
+/// The problem of a part's kernel: the whole grid's stencil and boundaries, but hold where a periodic axis is cut,
+/// since halos answer for what lies beyond it.
 struct PartForm {
   Stencil stencil;
   Boundaries boundaries;
@@ -24,10 +24,10 @@ using Lengths = std::array<std::int64_t, kMaxRank>;
 /// Layers at both ends of each axis that a step does not write.
 Lengths layers_held(const Problem& problem);
 
-/// The same of an array of a part, whose ends may be a cut.
+/// The same layers of a part's array, whose ends may be a cut.
 Lengths layers_held_in_arrays(const Problem& whole, const Decomposition& grid);
 
-/// How many a step updates of so many.
+/// How many of so many cells a step updates.
 double cells_updated(const Lengths& lengths, const Lengths& held);
 
 Lengths lengths_of(const Box& box);

@@ -57,7 +57,7 @@ class DefinedBoundaries {
   using RejectAxis = std::function<void(const std::string& message)>;
 
   const EdgeRule* find(int field, int axis, Side side) const;
-  /// Those of the reads that leave the grid on the axis; where none does, all that are said of it.
+  /// The kinds of rules that reads need which leave the grid on the axis; where none does, all that are said of it.
   std::set<EdgeRule::Kind> kinds_on(int axis, const Stencil& stencil, const std::vector<bool>& used,
                                     const RejectAxis& reject) const;
   Settled settle(const Stencil& stencil, const std::vector<bool>& used, const Reject& reject) const;

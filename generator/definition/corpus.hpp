@@ -10,7 +10,7 @@
 
 namespace stencil_tune {
 
-/// Under their file names: "corpus/yee3d.toml".
+/// The corpus's definitions, under their file names: "corpus/yee3d.toml".
 std::span<const TemplateFile> corpus_files();
 
 /// The stencil of that name, where it has this key too: what was stored may be another one of the same name.

@@ -32,15 +32,16 @@ class DefinedStencil {
   void update(std::string_view output, NodeId value, std::size_t offset);
   void rotate(std::string_view from, std::string_view to, std::size_t offset);
 
-  /// What an author means who names the next state u_next (or u_new) and the one before u_prev; else a single output
-  /// becomes the single input. Refuses an input that has another name of an older state: nothing would change it.
+  /// Rotates as an author means who names the next state u_next (or u_new) and the one before u_prev; else a single
+  /// output becomes the single input. Refuses an input that has another name of an older state: nothing would change
+  /// it.
   void rotate_by_convention();
 
   /// The intermediate `field` has the held layers of the other. After rotations.
   void hold(std::string_view field, std::string_view layers_of, std::size_t offset);
 
-  /// What lies beyond the edges of an axis, on one side or both: of a field, or of all that have no rule of their own
-  /// (an empty name). `rule` is a word, or neumann(q).
+  /// Says what lies beyond the edges of an axis, on one side or both, for a field, or for all that have no rule of
+  /// their own (an empty name). `rule` is a word, or neumann(q).
   void boundary(std::string_view field, std::string_view axis, std::optional<Side> side, const ExpressionText& rule,
                 std::size_t offset);
 

@@ -53,7 +53,7 @@ class KernelArguments {
   /// Encodes a map into its place in the parameter.
   using EncodeMap = std::function<void(const TensorMapRequest&, std::span<std::byte>)>;
 
-  /// The whole parameter into `to`, of bytes() bytes at least.
+  /// Writes the whole parameter to `to`, which has bytes() bytes at least.
   /// inputs and outputs: one address per entry of kernel_inputs(), kernel_outputs(); coefficients: one per
   /// stencil.coefficients, converted to the compute type, or none for the stencil's own values.
   /// place: for stencils that ask for it (StageFacts::asks_place).
@@ -62,12 +62,12 @@ class KernelArguments {
              std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to,
              const Place& place = {}) const;
 
-  /// The same as bytes of its own.
+  /// The parameter as bytes of its own.
   std::vector<std::byte> pack(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
                               std::span<const double> coefficients, const EncodeMap& encode_map,
                               const Place& place = {}) const;
 
-  /// One an input, without its address; empty for kernels without tensor copies.
+  /// One map an input, without its address; empty for kernels without tensor copies.
   std::span<const TensorMapRequest> tensor_maps() const noexcept { return maps_; }
 
  private:

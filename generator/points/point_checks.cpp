@@ -104,7 +104,7 @@ class PointChecks {
   }
 
   const Problem& problem_;
-  std::vector<Box> updated_;  ///< by each stage
+  std::vector<Box> updated_;  ///< [stage]: the cells that it updates
   std::string who_;
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kNowhere = -1;
 
-/// For each place the field whose held layers it carries once launches have stored to it; of a spare buffer that
-/// nothing is stored to none.
+/// For each place, the field whose held layers it carries once launches have stored to it; kNowhere for a spare buffer
+/// that nothing is stored to.
 std::vector<int> layers_at_places(const Problem& problem, const LaunchBuffers& buffers) {
   std::vector<int> layers = problem.step.layers_at;
   layers.resize(buffers.next.size(), kNowhere);

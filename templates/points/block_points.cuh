@@ -51,8 +51,8 @@ struct BlockPoints {
   int own;     ///< number of the tile among those that have points; -1: it has none
   Index next;  ///< the lowest plane with points that the last level has not left behind, or one beyond the walk's end
 
-  /// number: of the tile, row by row. The next plane is looked up with the first step, when the walk's first copies are on
-  /// their way.
+  /// number: the tile's, row by row. The next plane is looked up with the first step, when the walk's first copies are
+  /// on their way.
   STENCIL_DEVICE BlockPoints(const PointTables<Value>& p, const Tile& t, unsigned number)
       : tables(p), tile(t), own(p.tiles[number]), next(t.first_plane() - T::kDelay - 1) {}
 
@@ -80,7 +80,7 @@ struct BlockPoints {
     return {source.cell, source.field, source.weight * series[source.series]};
   }
 
-  /// To the field's plane, which the step has just written.
+  /// Adds the source to the field's plane, which the step has just written.
   STENCIL_DEVICE static void add(const SourceAmount<Value>& source, unsigned field, Plane& plane) {
     STENCIL_UNROLL
     for (unsigned c = 0; c < Shape::kRows * Shape::kCells; ++c) {

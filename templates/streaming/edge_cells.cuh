@@ -81,7 +81,7 @@ struct EdgeCells {
   }
 };
 
-/// Where zeros are right beyond all edges.
+/// Stands in where zeros are right beyond all edges.
 template <class S>
 struct NoEdgeCells {
   STENCIL_DEVICE NoEdgeCells(const Arguments<S>&, const BlockTile<S>&, int) {}

@@ -25,7 +25,7 @@ STENCIL_DEVICE void load_ring_plane(const SharedTile<S, T>& tile, const Field<S,
   }
 }
 
-/// A source of rows: of the planes in the ring, for the thread at `place`.
+/// The rows of the planes in the ring, for the thread at `place`.
 template <class S, class T>
 struct SlotRows {
   const SharedTile<S, T>& tile;

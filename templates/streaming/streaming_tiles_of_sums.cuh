@@ -1,4 +1,4 @@
-// The same for a block that takes several tiles one after the other (streaming_ring_sums.cuh has the picture): planes of
+// streaming_ring_sums.cuh, which has the picture, for a block that takes several tiles one after the other: planes of
 // the next tile are issued while the last of this one are added.
 #pragma once
 

@@ -59,7 +59,7 @@ struct SystemWalk {
     return z;
   }
 
-  /// As many whole groups of kUnroll steps as there are before `end`.
+  /// Makes as many whole groups of kUnroll steps as there are before `end`.
   template <SystemEdges kEdges>
   STENCIL_DEVICE Index walk_plain(Index z, Index end) {
 #pragma unroll 1

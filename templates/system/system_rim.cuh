@@ -1,5 +1,5 @@
-// Published rows of a system with those of rims among them: of each field of which level 0 reads other warps' rows, the
-// input's rows above and below the tile (temporal_rim.cuh).
+// Published rows of a system with those of rims among them: the input's rows above and below the tile, for each field
+// whose rows level 0 reads of other warps (temporal_rim.cuh).
 #pragma once
 
 #include "stencil_tune/system/system_input.cuh"

@@ -10,10 +10,10 @@ namespace stencil_tune {
 /// Level kLevel of step S, a stage of one of the steps (its reach, taps and update are those of a stage):
 ///  - kIn, kOut: fields of the state that enters, that leaves
 ///  - kDelay: planes that the level works behind the block's input
-///  - kFields: of each field that enters (LevelField)
-///  - kPlaces: of each input of the stage its place in the state that enters, or -1 - the number of a constant
-///  - kSources: of each field that leaves the output of the stage that it is, or -1 - the place of a field that enters
-///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
+///  - kFields: a LevelField for each field that enters
+///  - kPlaces: for each input of the stage its place in the state that enters, or -1 - the number of a constant
+///  - kSources: for each field that leaves, the stage's output that it is, or -1 - the place of a field that enters
+///  - kLayers: for each output the place of the field whose held layers it keeps, or -1 - the input that has them in
 ///    memory; kNoLayers where nobody reads them
 ///  - kHeld: the layers that the stage's outputs keep
 ///  - kWrongAbove, kWrongBelow, where warps rest: rows at a tile's edges that are wrong after the level

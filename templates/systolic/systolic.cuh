@@ -5,7 +5,7 @@
 //        whole rows, by bulk copies or by all threads                                           whole rows, likewise
 //
 //   a warp, one row:   take the row from the ring before
-//                      complete one row of each level: of a star one multiply-add a cell, for the rest is in the sum
+//                      complete one row of each level: one multiply-add a cell of a star, for the rest is in the sum
 //                      give the last level's row to the ring behind
 //                      add the rows of all levels to the sums of later rows (the other taps; neighbours by shuffle)
 //

@@ -35,7 +35,7 @@ struct SystolicLevels {
     complete_levels<kRows>(z, rows, OfLevels{});
   }
 
-  /// From the last level to the first: rows are then done with in the order in which registers are needed.
+  /// Adds the rows, from the last level to the first: so rows are done with in the order in which registers are needed.
   template <Rows kRows>
   STENCIL_DEVICE void add(Index z, Row (&rows)[Shape::kLevels + 1]) {
     if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);

@@ -48,7 +48,7 @@ struct SystolicLines {
   STENCIL_DEVICE void close_batch() const {
     if (warp == 0) fence_async_proxy();
   }
-  /// Behind it.
+  /// Behind the barrier.
   template <Rows kRows>
   STENCIL_DEVICE void move_batch(Index row, int slot) const {
     if (warp != kAsks) return;

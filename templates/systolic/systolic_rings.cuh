@@ -81,7 +81,7 @@ struct SystolicRings {
     for (int d = 0; d < S::kHighX; ++d) load_shared(cell(slot, Shape::kCells + d), row.own(Shape::kCells + d));
   }
 
-  /// To the next warp, which takes it behind the next barrier.
+  /// Gives the row to the next warp, which takes it behind the next barrier.
   STENCIL_DEVICE void give(int slot, const Row& row) const {
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) store_shared(cell(slot_of_given(slot), i) + Layout::kRing, row.own(i));

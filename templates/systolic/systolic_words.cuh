@@ -32,7 +32,7 @@ struct SystolicWords {
   }
   /// Before the warps meet: the next batch's rows are there as far as this thread brought them.
   STENCIL_DEVICE void close_batch() const { async_wait<T::kPrefetch - 1>(); }
-  /// Behind it: asks for rows to come, and stores those that the last warp gave before.
+  /// Behind the barrier: asks for rows to come, and stores those that the last warp gave before.
   template <Rows kRows>
   STENCIL_DEVICE void move_batch(Index row, int slot) const {
     copy_batch<kRows>(row + kAhead, slot + kAhead < Shape::kSlots ? slot + kAhead : slot + kAhead - Shape::kSlots);
@@ -72,7 +72,7 @@ struct SystolicWords {
     }
   }
 
-  /// From the last ring.
+  /// Stores a row from the last ring.
   template <Rows kRows>
   STENCIL_DEVICE void store_given(Index row, int slot) const {
     const Index z = part.first_row + row - T::kDelay;

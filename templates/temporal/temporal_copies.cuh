@@ -164,7 +164,7 @@ struct TmaCopies {
   STENCIL_DEVICE static int place_of_own(int w) { return w; }
 };
 
-/// The same on a periodic grid. Where that ends within a warp's rows, the lanes copy them, to where TMA would.
+/// TmaCopies on a periodic grid. Where the grid ends within a warp's rows, the lanes copy them, to where TMA would.
 template <class S, class T>
 struct PeriodicCopies : TmaCopies<S, T> {
   using Lanes = LaneCopies<S, T>;

@@ -47,7 +47,7 @@ struct HeldPlaces {
   }
 };
 
-/// In registers: held cells of a level's planes that were added but are not complete.
+/// Held cells in registers: those of a level's planes that were added but are not complete.
 template <class S, class T>
 struct RememberedCells : HeldPlaces<S, T> {
   using Places = HeldPlaces<S, T>;
@@ -92,9 +92,10 @@ struct RememberedCells : HeldPlaces<S, T> {
   }
 };
 
-/// In shared memory. No step changes held cells: what they are in a plane of the input, they are at every level. A thread at
-/// an edge of the grid puts its own aside when their plane enters the first level. Each level whose output another one reads
-/// takes them when its output of that plane is complete; what the last level leaves there is not stored:
+/// Held cells in shared memory. No step changes them: what they are in a plane of the input, they are at every level. A
+/// thread at an edge of the grid puts its own aside when their plane enters the first level. Each level whose output
+/// another one reads takes them when its output of that plane is complete; what the last level leaves there is not
+/// stored:
 ///
 ///     slot          0       1       2       3       4       three levels of lag 2
 ///     plane        z-3     z-2     z-1      z      z-4

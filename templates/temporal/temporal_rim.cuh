@@ -145,7 +145,8 @@ struct RimmedEdgeRows : EdgeRows<S, T> {
     for (int s = 0; s < Rim::kStages; ++s) rim.copy(tile.first_plane() - T::kRimAge + s, s);
   }
 
-  /// Those of plane z, with the warp's own rows of it, of level 0. kZero: planes beyond the grid are 0.
+  /// Publishes the rim's rows of plane z, with the warp's own rows of it, for level 0. kZero: planes beyond the grid
+  /// are 0.
   template <bool kZero>
   STENCIL_DEVICE void publish_rim(Index z) {
     if (!sides.above && !sides.below) return;

@@ -218,10 +218,10 @@ struct TemporalTile : TemporalShape<S, T> {
   }
   STENCIL_DEVICE Index last_plane() const { return high_z + T::kDelay; }
 
-  /// From this one on the output is stored.
+  /// The output is stored from this plane on.
   STENCIL_DEVICE Index first_storing_plane() const { return low_z + T::kDelay; }
 
-  /// From this one to last - 1, every level also updates a plane inside the grid and reads none outside.
+  /// From this plane to last - 1, every level also updates a plane inside the grid and reads none outside.
   STENCIL_DEVICE Index first_plain_plane() const {
     return smaller(first_storing_plane() + (Shape::kMapsPlanes ? S::kLowZ : 0), last_plane());
   }
@@ -236,7 +236,7 @@ struct TemporalTile : TemporalShape<S, T> {
   /// Which loop the block's plain steps are made by: one that keeps held cells, or one that knows of none.
   STENCIL_DEVICE bool steps_keep_cells() const { return kOneLoop || at_edge; }
 
-  /// In a step that keeps held cells: whether the warp looks for its own. All lanes agree.
+  /// Whether the warp looks for held cells of its own, in a step that keeps them. All lanes agree.
   STENCIL_DEVICE bool looks_for_held() const {
     if constexpr (T::kHeldLoop != HeldLoop::skipped) return true;
     return any_in_warp((Shape::kHeldLeft > 0 && left_edge) || (Shape::kHeldRight > 0 && right_edge) ||

@@ -11,12 +11,12 @@ namespace stencil_tune {
 inline constexpr std::int64_t kBarrierBytes = 8;
 inline constexpr std::int64_t kWordBytes = 16;
 
-/// With `copies_of_rows`: TMA brings the rows, wherever those of the last tile end.
+/// Whether TMA brings the rows (`copies_of_rows`), wherever those of the last tile end.
 bool copied_by_tma(const Tuning& tuning);
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
 
-/// One value on a line, which is not walked along.
+/// The values of a parameter of walks: one on a line, which is not walked along.
 std::vector<int> of_walks(std::vector<int> values, const Problem& problem, const Limits& limits,
                           const KernelAxes& axes);
 
@@ -28,9 +28,9 @@ Parameter tile_borders();
 
 // ---- constraints: each family names them itself ---------------------------------------------------------------------
 
-/// As many as that at least, and no more than the run has.
+/// Steps are `least` at least, and no more than the run has.
 Verdict steps_from(const Candidate& candidate, int least);
-/// Two at least.
+/// Steps are two at least, and no more than the run has.
 Verdict steps_of_run(const Candidate& candidate, const Limits& limits);
 Verdict steps_shared_out_evenly(const Candidate& candidate, const Limits& limits);
 /// Planes beyond an end of the walk are none that sums could be given again, nor is what is not linear 0 where they are
@@ -41,7 +41,7 @@ Verdict splits_barrier(const Candidate& candidate, const Limits& limits);
 /// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored rows are its own.
 /// farthest: that an update reads, in x and y.
 Verdict held_by_neighbours(const Candidate& candidate, const std::array<int, 2>& farthest);
-/// On the device, where the reference of as many steps has to fit.
+/// The reference of as many steps fits on the device.
 Verdict verifiable_steps(const Candidate& candidate, const Limits& limits);
 Verdict asynchronous_copies(const Candidate& candidate, const Limits& limits);
 Verdict planes_on_their_way(const Candidate& candidate, const Limits& limits);
@@ -55,16 +55,16 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
 
 // ---- shape ----------------------------------------------------------------------------------------------------------
 
-/// From the cells that a tile needs beyond its own in x: `left`, `right`, in whole vectors and as TMA takes them, and
-/// `shift`; and where rows of tiles end (`row_multiple`).
+/// Sets a tile's halo in x: `left` and `right`, in whole vectors and as TMA takes them, and `shift`; and where rows of
+/// tiles end (`row_multiple`). low, high: cells that the tile needs beyond its own.
 void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int low, int high,
                      FusedLevels& fused);
 
 /// Whether the last tile would start where TMA cannot, if its rows ended with the grid's.
 bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes);
 
-/// From `shape.fused`: the cells that a block stores, and where tiles lie. Whole tiles with their halos lie inside the
-/// grid, and its planes are shared out among chunks.
+/// Sets the cells that a block stores, and where tiles lie, from `shape.fused`. Whole tiles with their halos lie inside
+/// the grid, and its planes are shared out among chunks.
 void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape);
 
 /// Shared memory of barriers that count what TMA brings to so many warps.

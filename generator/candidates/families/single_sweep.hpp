@@ -41,7 +41,7 @@ std::string rows_at_once(const Candidate& candidate, const ThreadTile& tile);
 /// to write. Under hold an output reads only inside the array, which settles every axis on which a thread has one
 /// output; with more, those beyond the edge read too. Lanes that shuffle stay for their neighbours, outputs or not.
 std::string inside_constants(const Candidate& candidate, const ThreadTile& tile, int planes_ahead);
-/// Those of a tile in shared memory: see shared_tile.cuh. `below`: planes of halo before the first output's.
+/// The constants of a tile in shared memory: see shared_tile.cuh. `below`: planes of halo before the first output's.
 std::string shared_tile_constants(const SharedTile& shared, int top, int below);
 
 /// Loads of threads that read global memory themselves; `outputs_z` a thread along z.

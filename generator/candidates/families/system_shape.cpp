@@ -47,7 +47,7 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   return saturating_sum(saturating_sum(input, arrivals), saturating_product({rows, fused.width, value}));
 }
 
-/// As work_of_an_output(), of the stages that the levels have.
+/// The work of a step's stages, as work_of_an_output() counts it.
 std::int64_t work_of_a_step(const Problem& problem, const Tuning& tuning) {
   if (tuning.shared_parts == SharedParts::again) return work_of_an_output(problem);
   std::int64_t taps = 0;

@@ -101,7 +101,7 @@ Parameter barrier_of_batches() {
       .as("bool", "kSplitsBarrier", {"false", "true"});
 }
 
-/// Those of a wave, or of half a wave or two, on GPUs of 80 to 148 SMs.
+/// As many shares as a wave has blocks, or half a wave or two, on GPUs of 80 to 148 SMs.
 Parameter shares_of_the_grid() {
   return number("shares", "sh", &Tuning::chunks, {},
                 {1, 16, 33, 66, 80, 108, 114, 128, 132, 142, 144, 148, 216, 264, 296},
@@ -292,8 +292,8 @@ bool reads_beside_last(const Candidate& candidate) {
   });
 }
 
-/// What a row of a tile costs a lane and level: multiply-adds; at the grid's sides words too that are chosen there, of
-/// cells that hold keeps and of what lies beyond an edge. That shares by these costs end at once was measured for
+/// What a row of a tile costs a lane and level: multiply-adds; at the grid's sides also choices between words, for
+/// cells that hold keeps and for what lies beyond an edge. Shares by these costs end at the same time, as measured for
 /// stars and boxes of order 1 to 3 (bench/results/h200/systolic.txt).
 struct RowCosts {
   std::size_t inside, at_side;

@@ -33,7 +33,7 @@ Parameter groups_of_warps() {
       .within(of_walks);
 }
 
-/// Those of a wave of one block an SM, or two, on GPUs of 80 to 148 SMs.
+/// As many shares as a wave of one block an SM has, or of two, on GPUs of 80 to 148 SMs.
 Parameter shares_of_the_planes() {
   return number("shares", "sh", &Tuning::shares, {},
                 {0, 80, 108, 114, 128, 132, 142, 144, 148, 160, 216, 228, 256, 264, 284, 288, 296},

@@ -33,7 +33,7 @@ Verdict warps(const Candidate& candidate, const Limits&) {
   return {};
 }
 
-/// Rows beyond an edge of the grid are a thread's own, mirrored; of those the ends may not be where neighbours look.
+/// Rows beyond an edge of the grid are a thread's own, mirrored. Their ends may not be where neighbours look.
 Verdict corners(const Candidate& candidate, const Limits&) {
   const KernelAxes& axes = candidate.shape().axes;
   if (candidate.tuning().block_x == kWarpSize || !axes.has(1)) return {};

@@ -14,7 +14,7 @@ struct PlaneRange {
   int last = -1;
 };
 
-/// Those of which a warp reads cells that other warps hold: above and below, and beside where tiles are wider than
+/// The planes in which a warp reads cells that other warps hold: above and below, and beside where tiles are wider than
 /// warps.
 PlaneRange planes_with_others_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   PlaneRange range;

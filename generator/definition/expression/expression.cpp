@@ -25,7 +25,7 @@ bool is_given(std::string_view name, const std::vector<Token>& tokens) {
          }) != tokens.end();
 }
 
-/// Nothing but numbers, functions of them, and pi where that is one.
+/// Whether the tokens are nothing but numbers, functions of them, and pi where that is one.
 bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t last, bool pi_is_number) {
   for (std::size_t i = first; i < last; ++i) {
     const bool is_call = tokens[i + 1].text == "(" && find_function(tokens[i].text) != nullptr;

@@ -130,7 +130,7 @@ class Parser final : public ExpressionGrammar<NodeId> {
 
   static bool is_axis_name(std::string_view name) { return name.size() == 1 && kAxes.find(name) != kAxes.npos; }
 
-  /// x, or x[x+1]: of a neighbour.
+  /// x: the cell's coordinate; x[x+1]: a neighbour's.
   NodeId coordinate(const Token& token) {
     const std::size_t axis = axis_of(token);
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};

@@ -183,7 +183,7 @@ class StencilBuilder {
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
   NodeId read(int field,
-              Offset offset);  ///< a field's cell at that distance; of a profile the offset on its axis counts
+              Offset offset);  ///< a field's cell at that distance; a profile's offset counts on its axis alone
   NodeId coordinate(int axis,
                     int offset = 0);     ///< the cell's, or that of a cell so far along the axis: Place::origin + index
   NodeId step();                         ///< Place::step; the next step's is one more
