@@ -32,7 +32,7 @@ class TrialStore {
   explicit TrialStore(Database& database) : database_(database) {}
 
   /// Stores the trial and, where it improves on it, the winner of its problem: one transaction, on disk when this
-  /// returns. An empty created_at becomes now. naive_rate: of the same session, 0 unknown.
+  /// returns. An empty created_at becomes now. naive_rate: the naive kernel's in the same session; 0: unknown.
   /// Throws Error(invalid_argument) when a field is out of range (validate.hpp).
   StoredTrial insert(TrialRecord trial, double naive_rate = 0);
 

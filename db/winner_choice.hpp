@@ -26,8 +26,8 @@ bool are_comparable(const TrialRecord& a, const TrialRecord& b);
 /// Whether nothing that is only predicted may win beside it, by any objective.
 bool outdoes_predictions(const TrialRecord& trial);
 
-/// What the objective makes of a trial, the more the better: of "burst" its rate in bursts, of "time" its rate under
-/// continuous load, of "energy" updates a nanojoule. 0: not known.
+/// How good a trial is by the objective, the more the better: "burst" is its rate in bursts, "time" its rate under
+/// continuous load, "energy" updates a nanojoule. 0: not known.
 double merit(const TrialRecord& trial, Objective objective);
 
 /// How far the objective that the trial raced by is from the one asked for: 0 the same; among the others time
