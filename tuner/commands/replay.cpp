@@ -33,7 +33,7 @@ struct ReplayPlan {
   std::size_t fewest() const { return after.empty() ? 0 : *std::max_element(after.begin(), after.end()); }
 };
 
-/// That of stencils is one of all where each space is a stencil's.
+/// "all" means every strategy for tables, and the search for stencils too where each space is a stencil's.
 std::vector<std::string> strategies_from(const std::string& option, const std::vector<RecordedSpace>& spaces) {
   std::vector<std::string> names;
   if (option == "all") {

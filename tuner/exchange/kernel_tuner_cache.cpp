@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kError = "__error__";  // of version 1.5 on; earlier ones have the error in place of the time
+constexpr const char* kError = "__error__";  // version 1.5 and later; earlier ones have the error in place of the time
 constexpr const char* kRate = "GStencil/s";
 
 constexpr const char* kCompilation = "CompilationFailedConfig";

@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFamily = "family";
-constexpr const char* kUnknownTime = "1970-01-01T00:00:00Z";  // of trials whose file does not say when
+constexpr const char* kUnknownTime = "1970-01-01T00:00:00Z";  // for trials whose file does not say when
 
 /// "coarsening_depth"
 std::string column_of(const Parameter& parameter) {
@@ -35,7 +35,7 @@ std::string column_of(const Parameter& parameter) {
   return name;
 }
 
-/// Of these families.
+/// The columns that these families need.
 template <typename Families>
 std::vector<std::string> columns_of(const Families& of) {
   std::vector<std::string> columns{kFamily};
@@ -155,7 +155,7 @@ struct Origin {
   ProblemKey problem;
   PlatformKey platform;
   std::map<std::string, std::string> templates;
-  Names parameters;    // of a kernel of the user's own, in its codes' order
+  Names parameters;    // parameters of a kernel of the user's own, in its codes' order
   double rate_ms = 0;  // GStencil/s times ms of a sweep; 0: not known
 };
 
@@ -248,7 +248,7 @@ TrialRecord record_of(const Origin& origin, const TrialTable& table, const Table
   return record;
 }
 
-/// Of the columns, those of a configuration by its code, those of a candidate by its families.
+/// The columns that a trial has: those of a configuration by its code, those of a candidate by its families.
 std::map<std::string, std::string> values_of(const TrialRecord& trial) {
   if (!is_of_kernel(trial.problem)) return parameter_values(with_used_values_alone(parse_code(trial.code)));
   std::map<std::string, std::string> values;

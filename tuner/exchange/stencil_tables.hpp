@@ -1,8 +1,8 @@
 // A stencil's trials as a table of parameters and back.
 //
 // Parameters are called as families call them, with _ for spaces ("coarsening_depth"); the first is the family. Those
-// that a candidate does not use stand at kNoValue. Of a kernel of the user's own they are the definition's. A table's
-// origin says what was tuned and with which templates:
+// that a candidate does not use stand at kNoValue. A kernel of the user's own has its definition's parameters. A
+// table's origin says what was tuned and with which templates:
 //   {"problem": {columns of a problem}, "platform": {driver, ...}, "templates": {"streaming": signature, ...},
 //    "parameters": [those of a kernel of the user's own, in its definition's order]}
 #pragma once

@@ -52,7 +52,7 @@ struct Measurement {
   std::string unit{};
 };
 
-/// That of this name.
+/// The measurement of this name.
 Measurement measured(const nlohmann::json& result, const std::string& name) {
   const auto measurements = result.find("measurements");
   if (measurements == result.end() || !measurements->is_array()) return {};

@@ -1,4 +1,4 @@
-// What the tuner that wrote a file looked for.
+// The objective of the tuner that wrote a file: a time or a rate.
 #pragma once
 
 #include "tuner/exchange/trial_table.hpp"

@@ -19,9 +19,9 @@ inline constexpr std::string_view kNoValue = "-";
 struct TableTrial {
   std::vector<std::string> values{};  ///< one a parameter, as text: "16", "true", "float4"
   Outcome outcome = Outcome::ok;
-  Timing timing{};          ///< of a trial that is ok. Where the file has a mean alone, median and interval are that
+  Timing timing{};          ///< where the trial is ok. Where the file has a mean alone, median and interval are that
   double compile_ms = 0;    ///< 0: not known
-  double benchmark_ms = 0;  ///< of all launches together; 0: not known
+  double benchmark_ms = 0;  ///< all launches together; 0: not known
   double gstencils = 0;     ///< GStencil/s; 0: not known
   std::string when{};       ///< ISO 8601; may be empty
 };

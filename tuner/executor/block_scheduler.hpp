@@ -69,13 +69,13 @@ class BlockScheduler {
 
   struct Warp {
     unsigned unfinished = 0;   ///< lanes
-    unsigned at_exchange = 0;  ///< of these
+    unsigned at_exchange = 0;  ///< those of them that wait at an exchange
   };
   /// A block of the cluster.
   struct Block {
     GuardedArray shared;
     unsigned unfinished = 0;  ///< threads
-    unsigned at_barrier = 0;  ///< of these
+    unsigned at_barrier = 0;  ///< those of them that wait at the barrier
 
     bool holds(const void* first, std::size_t bytes) const;
   };
@@ -153,8 +153,8 @@ class BlockScheduler {
   const HostRunOptions options_;
   std::mt19937_64 random_;
   const unsigned block_threads_;
-  std::vector<Block> blocks_;    ///< of the cluster
-  std::vector<Thread> threads_;  ///< of all its blocks, block after block
+  std::vector<Block> blocks_;    ///< the cluster's
+  std::vector<Thread> threads_;  ///< threads of all its blocks, block after block
   std::vector<Warp> warps_;
   std::vector<unsigned> round_;       ///< threads that run in this round
   std::vector<unsigned> next_;        ///< threads that became ready since it began

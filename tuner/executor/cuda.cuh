@@ -70,7 +70,7 @@ namespace stencil_tune::host {
 
 inline int lane() { return static_cast<int>(self().lane); }
 
-/// Of this thread's warp; the last one of a block may have fewer.
+/// Lanes of this thread's warp; the last one of a block may have fewer.
 inline int lanes() {
   const Index& block = self().block_extent;
   const Index& thread = self().thread;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-using std::fma;  // of float too, as CUDA has it
+using std::fma;  // takes float too, as CUDA has it
 
 #define STENCIL_DEVICE inline
 #define STENCIL_KERNEL extern "C"
@@ -91,13 +91,13 @@ constexpr unsigned long argument_bytes(void (*)(Values...)) {
 }  // namespace host
 
 // What the executor looks up in the library, for each kernel.
-#define STENCIL_TUNE_HOST_ENTRY(kernel)                                                                         \
-  extern "C" {                                                                                                  \
-  __attribute__((visibility("default"))) void stencil_tune_host_##kernel(const void* packed) {                  \
-    stencil_tune::host::call(kernel, packed);                                                                   \
-  }                                                                                                             \
-  __attribute__((visibility("default"))) extern const unsigned long stencil_tune_host_##kernel##_bytes =        \
-      stencil_tune::host::argument_bytes(kernel);                                                               \
+#define STENCIL_TUNE_HOST_ENTRY(kernel)                                                                  \
+  extern "C" {                                                                                           \
+  __attribute__((visibility("default"))) void stencil_tune_host_##kernel(const void* packed) {           \
+    stencil_tune::host::call(kernel, packed);                                                            \
+  }                                                                                                      \
+  __attribute__((visibility("default"))) extern const unsigned long stencil_tune_host_##kernel##_bytes = \
+      stencil_tune::host::argument_bytes(kernel);                                                        \
   }
 
 STENCIL_DEVICE int thread_x() { return static_cast<int>(host::self().thread.x); }
@@ -255,7 +255,8 @@ STENCIL_DEVICE void lines_wait_read() {
 }
 
 STENCIL_DEVICE void assume(bool value, STENCIL_TUNE_CALLER) {
-  if (!value) stencil_tune_host_services->fail(host::Rule::other, nullptr, "assumption that does not hold", {file, line});
+  if (!value)
+    stencil_tune_host_services->fail(host::Rule::other, nullptr, "assumption that does not hold", {file, line});
 }
 
 STENCIL_DEVICE void keep_behind(bool) {}

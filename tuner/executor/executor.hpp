@@ -38,7 +38,7 @@ enum class AsyncCompletion { at_issue, at_wait };
 struct HostRunOptions {
   ThreadOrder order = ThreadOrder::ascending;
   AsyncCompletion async = AsyncCompletion::at_issue;
-  std::uint64_t seed = 1;  ///< of ThreadOrder::random
+  std::uint64_t seed = 1;  ///< for ThreadOrder::random
   Patience patience{};     ///< asked for between blocks
 };
 
@@ -48,7 +48,7 @@ struct HostFault {
 
   Kind kind = Kind::rule;
   std::string message;         ///< what, which block and thread, where in the source if known
-  std::uintptr_t address = 0;  ///< of the access, for out_of_bounds and misaligned
+  std::uintptr_t address = 0;  ///< address of the access, for out_of_bounds and misaligned
 };
 
 std::string_view name(HostFault::Kind kind) noexcept;

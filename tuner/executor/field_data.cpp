@@ -88,7 +88,7 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const std::size_t apart = sweeps > 1 ? cells / kSpecial.size() + 1 : 211;
   for (std::size_t field = 0; field < data.inputs.size(); ++field) {
-    std::size_t next = field;  // of kSpecial
+    std::size_t next = field;  // index into kSpecial
     for (std::size_t i = std::min(cells / 2, 17 + 5 * field) % apart; i < cells; i += apart) {
       data.inputs[field][i] = kSpecial[next++ % kSpecial.size()];
     }

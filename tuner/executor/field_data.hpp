@@ -1,4 +1,4 @@
-// What goes into a kernel run and what it is compared with.
+// Inputs of a kernel run, and the results that it is compared with.
 #pragma once
 
 #include "generator/stencil/problem.hpp"

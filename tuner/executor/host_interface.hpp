@@ -41,8 +41,8 @@ inline constexpr unsigned long long kTensorMapMark = 0x70616d726f736e74;
 
 /// What stands in an mbarrier's 8 bytes: a phase ends when no arrivals and no bytes are outstanding.
 struct MbarrierContent {
-  unsigned short arrivals;  ///< of every phase
-  unsigned short left;      ///< of this one
+  unsigned short arrivals;  ///< arrivals that every phase needs
+  unsigned short left;      ///< arrivals that this phase still waits for
   int phase_and_bytes;      ///< the phase's parity in the last bit, outstanding bytes above it
 
   int parity() const { return phase_and_bytes & 1; }

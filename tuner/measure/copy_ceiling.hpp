@@ -24,7 +24,7 @@ class CopyCeiling {
  private:
   struct Variant {
     CUfunc_st* function;
-    int vectors;  ///< of 16 bytes, a thread a turn
+    int vectors;  ///< numbers of 16 bytes that a thread copies in a turn
     unsigned threads;
     unsigned most_blocks;  ///< 0: as many as the array needs
   };

@@ -13,9 +13,9 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kWarmUpMs = 120;    // fresh buffers ran 11 % slow in their first milliseconds (H200, 2026-11-21)
-constexpr int kFewestSweeps = 12;    // of a sample of fused steps: with kFewestSamples of them, a run of 100 at least
-constexpr double kRaceSliceMs = 8;   // of one finalist in one round
-constexpr int kCheckedLaunches = 8;  // of a finalist, after the race
+constexpr int kFewestSweeps = 12;    // in a sample of fused steps: with kFewestSamples of them, a run of 100 at least
+constexpr double kRaceSliceMs = 8;   // for one finalist in one round
+constexpr int kCheckedLaunches = 8;  // for a finalist, after the race
 
 DeviceResult failed(const Error& error) {
   DeviceResult result;
@@ -61,7 +61,7 @@ class Sampler {
   CandidateOnDevice* candidate_;
   Stopwatch watch_;
   int count_ = 1;
-  int sweeps_;  // of a launch: a sample is the time of one
+  int sweeps_;  // sweeps of a launch: a sample is the time of one
 };
 
 void note_sharpness(CandidateOnDevice& candidate, DeviceResult& result) {

@@ -19,7 +19,7 @@
 
 namespace stencil_tune {
 
-/// Of a candidate that an error stopped.
+/// The outcome of a candidate that an error stopped.
 Outcome outcome_of(ErrorCode code);
 
 /// Holds the GPU's primary context, current on the constructing thread.

@@ -76,9 +76,9 @@ class PowerMeter {
   }
 
   const GpuSensors* sensors_;
-  std::optional<double> last_joules_;  // of this turn
-  std::optional<Step> step_;           // the latest of this turn
-  double joules_ = 0, ms_ = 0;         // from step to step, of all turns
+  std::optional<double> last_joules_;  // in this turn
+  std::optional<Step> step_;           // the latest in this turn
+  double joules_ = 0, ms_ = 0;         // from step to step, in all turns
   double power_w_ = 0;
   int power_readings_ = 0;
   double read_at_ms_ = 0;
@@ -128,7 +128,7 @@ class Load {
   CUstream_st* stream_;
   double ahead_ms_;
   Event origin_;
-  std::vector<Event> ends_;  // of the batches in the queue
+  std::vector<Event> ends_;  // ends of the batches in the queue
 };
 
 /// Leaves so many, in their order.

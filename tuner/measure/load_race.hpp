@@ -23,9 +23,9 @@ namespace stencil_tune {
 
 struct LoadRunner {
   std::function<void(int count)> launch;  ///< queues so many launches
-  double launch_ms = 0;                   ///< of one, about
+  double launch_ms = 0;                   ///< time of one launch, about
   int period = 1;                         ///< launches come best in multiples of it
-  int sweeps = 1;                         ///< of a launch
+  int sweeps = 1;                         ///< sweeps of a launch
 };
 
 struct LoadFigures {

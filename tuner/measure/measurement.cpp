@@ -14,8 +14,8 @@ constexpr double kSampleMs = 0.5;              // 1000 times the events' resolut
 constexpr int kMostLaunches = 4096;
 // A launch this long is far slower than any copy: which buffers it found in the caches does not matter, time does.
 constexpr double kLongLaunchMs = 50;
-constexpr double kPartOfDistance = 0.3;  // to the best, that the interval of a slower candidate may be wide
-constexpr double kBehind = 0.02;         // of the best time: further than that a candidate does not lead
+constexpr double kPartOfDistance = 0.3;  // how wide a slower candidate's interval may be, over its distance to the best
+constexpr double kBehind = 0.02;         // share of the best time: a candidate that is slower by more does not lead
 
 /// How many samples to leave out on each side of the sorted list so that the rest covers the median with 95 %: the
 /// largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.

@@ -19,7 +19,7 @@ Timing summarise(std::span<const double> samples_ms);
 double relative_interval(const Timing& timing);
 
 /// Launches to time together so that a sample lasts long enough for the events' resolution (about 0.5 us): a multiple
-/// of `period`, so that every sample sees each of the rotated buffers equally often. One, for launches that take long.
+/// of `period`, so that every sample sees each of the rotated buffers equally often. One, where launches take long.
 int launches_per_sample(double launch_ms, int period);
 
 struct Sample {

@@ -1,4 +1,4 @@
-// What is asked of who times candidates, and what is answered.
+// Plans that say how to time and race candidates, and the results.
 #pragma once
 
 #include "db/records.hpp"
@@ -30,11 +30,11 @@ struct RacePlan {
   int rounds = 5;            ///< in bursts, at the least
   int under_load = 0;        ///< so many of the finalists, from the first on
   int load_rounds = 2;       ///< even, so that a GPU that heats up favours none
-  int again = 3;             ///< that go through the later rounds
-  double warm_up_ms = 1000;  ///< of load before the first turn
-  double ahead_ms = 100;     ///< of work in the device's queue: a host that others keep busy may not come for as long
-  double settle_ms = 200;    ///< of a turn, not counted: clocks follow the load within this time
-  double load_ms = 1000;     ///< of a turn, counted: a period of the power that an H200 lets through at its limit
+  int again = 3;             ///< finalists that go through the later rounds
+  double warm_up_ms = 1000;  ///< load before the first turn
+  double ahead_ms = 100;     ///< work in the device's queue: a host that others keep busy may not come for as long
+  double settle_ms = 200;    ///< part of a turn that is not counted: clocks follow the load within this time
+  double load_ms = 1000;     ///< counted part of a turn: a period of the power that an H200 lets through at its limit
 };
 
 /// Seconds that so many take under load.
@@ -50,10 +50,10 @@ struct DeviceResult {
   double occupancy = 0;
   bool dropped = false;        ///< too slow after the first look: timing is rough
   bool raced = false;          ///< timed in turns with the other finalists, and verified again afterwards
-  ClockReading clocks;         ///< of a raced one, while it ran: the reading with the lowest SM clock
+  ClockReading clocks;         ///< while a raced one ran: the reading with the lowest SM clock
   double sustained_ms = 0;     ///< a sweep under continuous load; 0: it did not race so
   double watts = 0;            ///< the GPU's mean under that load; 0: not known
-  double sharpness = -1;       ///< of the checks that it passed (tuner/verify/sharpness.hpp); -1: not verified
+  double sharpness = -1;       ///< how sharp its checks were (tuner/verify/sharpness.hpp); -1: not verified
   std::string sharpness_note;  ///< what mathematics makes equal, cells that may hold anything
 };
 

@@ -1,4 +1,4 @@
-// From the work of a launch to the times of the machine's parts: what all kernel families share.
+// Times of the machine's parts for the work of a launch: what all kernel families share.
 #pragma once
 
 #include "generator/candidates/tuning.hpp"
@@ -12,7 +12,7 @@
 
 namespace stencil_tune {
 
-inline constexpr double kSchedulers = 4;  ///< of an SM
+inline constexpr double kSchedulers = 4;  ///< in an SM
 
 /// A launch on a GPU, and what the times of all parts depend on.
 struct Launch {
@@ -21,10 +21,10 @@ struct Launch {
   const Work& work;
   const DeviceModel& device;
   const Calibration& calibration;
-  double copy_ms;            ///< of a plain copy of the problem's size
-  double active_blocks = 0;  ///< on all SMs at once
-  double waves = 0;          ///< of blocks
-  double cycles_per_ms = 0;  ///< of all SMs that are at work
+  double copy_ms;            ///< time of a plain copy of the problem's size
+  double active_blocks = 0;  ///< blocks that run at once, on all SMs
+  double waves = 0;          ///< turns that all blocks take
+  double cycles_per_ms = 0;  ///< summed over all SMs that are at work
   double shared = 0;         ///< bytes of an SM's shared memory that are in use
   double spilled = 0;        ///< bytes that all threads write and read again
 };
@@ -55,7 +55,7 @@ double together(const Prediction& p, double power);
 /// FMAs of the type that an SM starts per clock.
 double lanes(const DeviceModel& device, ElementType type);
 
-/// Of the clocks, those in which a scheduler has an instruction ready, where one warp has in `ready_share` of them.
+/// The share of the clocks in which a scheduler has an instruction ready, where one warp has in `ready_share` of them.
 double ready_clocks(const Prediction& p, double ready_share);
 
 }  // namespace stencil_tune

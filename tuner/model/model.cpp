@@ -20,8 +20,8 @@ int reached_by_clusters(int multiprocessors, int blocks_per_sm, int cluster) {
   return fill_groups || multiprocessors < kGpc ? multiprocessors : multiprocessors / kGpc * kGpc;
 }
 
-/// Of the copy's time and a candidate's: one that is a tenth longer stays as it is, shorter ones come to the copy's
-/// in their order.
+/// The power of the norm by which a candidate's time and the copy's become one: a time that is a tenth longer than the
+/// copy's stays as it is, shorter ones come to the copy's in their order.
 constexpr double kLeastTimeNorm = 40;
 
 std::string_view slowest_part(const Prediction& p) {

@@ -1,5 +1,5 @@
-// What the model's constants leave unsaid, learned from recorded trials: how much longer the candidates of a family
-// took than predicted that have a certain value of a parameter, all else taken into account.
+// Corrections that the model's constants leave out, learned from recorded trials: how much longer than predicted
+// candidates of a family took that have a certain value of a parameter, all else taken into account.
 #pragma once
 
 #include "generator/candidates/tuning.hpp"
@@ -10,8 +10,8 @@
 
 namespace stencil_tune {
 
-/// Of a family, then of a part of its candidates' codes ("temporal", "ry4", "tmarows"; also of parts that codes leave
-/// out): a term of log(measured time / predicted time).
+/// Terms of log(measured time / predicted time): for each family, then for each part of its candidates' codes
+/// ("temporal", "ry4", "tmarows"; also for parts that codes leave out).
 using TermTable = std::map<std::string, std::map<std::string, double>>;
 
 class ParameterTerms {

@@ -10,7 +10,7 @@ namespace stencil_tune {
 struct Prediction {
   double time_ms = 0;
   double gstencils = 0;    ///< updated cells / second / 1e9
-  double share = 0;        ///< of the model's own copy ceiling
+  double share = 0;        ///< rate over the model's own copy ceiling; may exceed 1 where steps are fused
   std::string_view bound;  ///< the slowest part: "DRAM", "L2", "L1", "shared memory", "instructions", "latency"
   double dram_ms = 0;
   double l2_ms = 0;

@@ -23,12 +23,12 @@ struct RegisterTile {
   }
 
   double outputs() const { return x * y * z; }
-  /// Cells of all planes that it reads of an input.
+  /// Cells of an input that it reads, in all planes.
   double window() const {
     if (!star) return (x + span[0]) * (y + span[1]) * (z + span[2]);
     return outputs() + span[0] * y * z + span[1] * x * z + span[2] * x * y;
   }
-  /// Of one plane.
+  /// Cells of an input that it reads in one plane.
   double plane() const { return star ? x * y + span[0] * y + span[1] * x : (x + span[0]) * (y + span[1]); }
 };
 

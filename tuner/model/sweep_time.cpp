@@ -33,7 +33,7 @@ void time_sweep_instructions(const Launch& launch, Prediction& p) {
       (work.arithmetic * clocks + others) / kSchedulers / launch.cycles_per_ms / ready_clocks(p, c.ready_share);
 }
 
-/// Of a sweep's own work, what nothing else that is resident overlaps.
+/// The time of a sweep's own work that nothing else that is resident overlaps.
 double unhidden_ms(const Launch& launch, const Prediction& p) {
   const double own_ms = p.issue_ms + p.l1_ms + p.shared_ms;
   const bool meets = launch.work.barriers > 0;

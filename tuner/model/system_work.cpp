@@ -16,13 +16,13 @@ double of(std::size_t number) { return static_cast<double>(number); }
 /// What a warp does for one plane of one level, for each of a thread's cells.
 struct LevelWork {
   double operations = 0;
-  double shuffles = 0;  ///< of four bytes
+  double shuffles = 0;  ///< each moves four bytes
 };
 
 LevelWork work_of(const Problem& problem, const StageFacts& stage) {
   LevelWork work;
   work.operations = stage.linear ? std::ceil(stage.operations / 2.0) : stage.operations;  // fused multiply-add
-  std::set<std::pair<int, Offset>> rows;  // of which cells beside a thread's own are read
+  std::set<std::pair<int, Offset>> rows;  // rows that hold cells read beside a thread's own
   for (const Tap& tap : stage.taps) {
     if (tap.offset[0] != 0) rows.insert({tap.field, {tap.offset[0], tap.offset[1], tap.offset[2]}});
   }
@@ -30,15 +30,15 @@ LevelWork work_of(const Problem& problem, const StageFacts& stage) {
   return work;
 }
 
-/// Of the warps of a tile away from the grid's edges, those at work in a level.
+/// The share of a tile's warps that are at work in a level, away from the grid's edges.
 double share_at_work(const SystemLevel& level, const Tuning& tuning) {
   if (tuning.edge_warps == EdgeWarps::work) return 1;
   const int resting = level.wrong.low[1] / tuning.register_y + level.wrong.high[1] / tuning.register_y;
   return std::max(0.0, 1.0 - static_cast<double>(resting) / tuning.block_y);
 }
 
-/// Of the instructions of a walk those that are left where the levels fill by the plain loop. By the other one a step
-/// takes half as many more (acoustic3d_o4, three steps: 1197 and 768, NVRTC 13.0), which the fitted constants contain.
+/// The share of a walk's instructions that is left where the plain loop fills the levels. The other loop takes half as
+/// many more for a step (acoustic3d_o4, three steps: 1197 and 768, NVRTC 13.0), which the fitted constants contain.
 double share_of_filling(const KernelShape& shape, const Tuning& tuning, double steps) {
   if (tuning.filling == Filling::apart || tuning.chunks == 1) return 1;
   const double filling = static_cast<double>(shape.system.delay + shape.system.halo.low[2]);
@@ -84,7 +84,7 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   const double value_bytes = std::max(4.0, bytes);
   const double inputs = of(kernel_inputs(problem, tuning.steps).size());
   const double outputs = of(kernel_outputs(problem, tuning.steps).size());
-  const double cells = static_cast<double>(tuning.register_x) * tuning.register_y;  // of a thread
+  const double cells = static_cast<double>(tuning.register_x) * tuning.register_y;  // cells of a thread in a plane
   Work work;
   count_tiles(candidate, work);
   const double warps = work.blocks * tuning.block_y;
@@ -96,7 +96,7 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   work.write_bytes = outputs * work.cells * bytes;
   work.l2_read_sectors = inputs * warp_planes * 32 * cells * bytes / kSectorBytes;
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
-  work.split_sectors = (outputs - 1) * borders_within_sectors(candidate, work);  // of one output L2 joins the parts
+  work.split_sectors = (outputs - 1) * borders_within_sectors(candidate, work);  // L2 joins those of one output
   work.l1_wavefronts = (inputs + outputs) * warp_planes * cells * bytes * 32 / kWavefrontBytes;
 
   double shuffles = 0;

@@ -16,7 +16,7 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   const Reach& z = shape.axes.reach[2];
   const auto bytes = static_cast<double>(size_of(problem.type));
   const auto width = static_cast<double>(shape.fused.width);
-  const double cells = tuning.register_x;  // of a row, a lane
+  const double cells = tuning.register_x;  // cells of a lane in a row
   const double levels = shape.fused.levels;
   const double warps = tuning.groups;
   const double side_cells = x.high - x.low;
@@ -30,7 +30,7 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   work.tiles = {columns, 1, work.blocks / columns};
   work.halo = {width - work.tile[0], 0, static_cast<double>(tuning.steps) * (z.high - z.low)};
   work.steps = work.tile[2] + shape.fused.delay - static_cast<double>(tuning.steps) * z.low;
-  const double rows = work.blocks * work.steps;  // that pass through all levels
+  const double rows = work.blocks * work.steps;  // rows that pass through all levels
 
   work.cells = static_cast<double>(updated_box(problem).cells());
   work.cell_bytes = 2 * bytes;
@@ -40,8 +40,9 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
   work.l1_wavefronts = 2 * rows * width * bytes / kWavefrontBytes;
 
-  // Of a warp, a row: it takes and gives a lane's cells; each level but the first shuffles words of four bytes. Where a
-  // loop's body is one row, its slot is no constant: so much more for places in the rings (machine code, H200).
+  // A warp takes and gives a lane's cells for each row; each level but the first shuffles words of four bytes. Where a
+  // loop's body is one row, its slot is no constant: that costs so many instructions for places in the rings (machine
+  // code, H200).
   constexpr double kSlotInstructions = 90;
   const bool one_row = tuning.sums_loop == SumsLoop::step;
   const double operations = std::ceil(problem.facts.operations / 2.0);

@@ -16,15 +16,15 @@ struct Levels {
   const Tuning& tuning;
   const KernelAxes& axes;
   const FusedLevels& shape;
-  double bytes;        // of an element in memory
-  double value_bytes;  // of one on chip
+  double bytes;        // bytes of an element in memory
+  double value_bytes;  // bytes of a value on chip
   double inputs;       // fields
-  double constants;    // of them, those that each level reads from shared memory at the cell alone
-  double outputs;      // of a thread, for one plane of one level
+  double constants;    // fields beside the advanced one: each level reads them from shared memory at the cell alone
+  double outputs;      // cells that a thread computes for one plane of one level
   double operations;   // for one output
   double passed = 0;   // cells that a thread writes for the next group or reads from the one before
-  double planes = 0;   // that a block walks
-  double warps = 0;    // of all blocks, as many as share a level
+  double planes = 0;   // planes that a block walks
+  double warps = 0;    // warps of all blocks, as many as share a level
   double warp_planes = 0;
 
   explicit Levels(const Candidate& c)
@@ -88,7 +88,7 @@ double level_instructions(const Levels& s, const FusedConstants& c) {
 double plane_instructions(const Levels& s, const FusedConstants& c) {
   const Tuning& t = s.tuning;
   const double moved = s.outputs / t.vector;
-  // Of the advanced field, its stores too.
+  // The advanced field's copies and loads, and its stores too.
   const double copying = s.candidate.shape().uses_tensor_maps ? 2 * moved + c.tma_instructions : 3 * moved;
   return t.steps * level_instructions(s, c) + copying + s.constants * moved * (1 + t.steps) +
          s.passed * s.value_bytes / 16 + t.groups * c.step_instructions / std::sqrt(static_cast<double>(t.unroll)) +
@@ -108,7 +108,7 @@ double live_values(const Levels& s, const RegisterConstants& c) {
          c.fused_edge_cell * edges;
 }
 
-/// That a block walks which has a share of the planes of all tiles: its part of them with what fills each tile's
+/// Planes that a block walks which has a share of the planes of all tiles: its part of them with what fills each tile's
 /// levels, and what fills them where it begins within a tile.
 double planes_of_a_share(const Levels& s, double filling) {
   const KernelShape& shape = s.candidate.shape();
@@ -116,8 +116,8 @@ double planes_of_a_share(const Levels& s, double filling) {
   return static_cast<double>(shape.shared_tiles) * (planes + filling) / static_cast<double>(shape.shares) + filling;
 }
 
-/// Of the cells, how many DRAM serves once more: what tiles that are cut read beyond their own. Blocks beside them are
-/// at other planes, so that L2 has it no more.
+/// The share of the cells that DRAM serves once more: tiles that are cut read them beyond their own. Blocks beside them
+/// are at other planes, so that L2 has them no more.
 double reread_by_shares(const Levels& s) {
   const KernelShape& shape = s.candidate.shape();
   if (shape.shares == 0) return 0;

@@ -20,12 +20,12 @@ struct Layout {
   const KernelAxes& axes;
   std::array<double, kMaxRank> tile{1, 1, 1};     // outputs of a block, clipped to the grid
   std::array<double, kMaxRank> updated{1, 1, 1};  // cells
-  double bytes;                                   // of an element in memory
+  double bytes;                                   // bytes of an element in memory
   bool streaming;                                 // a block walks along the last axis
   double steps;                                   // planes a block walks
   bool in_shared;                                 // inputs pass through shared memory, with their halo
-  bool pipelined;                                 // ahead of the walk
-  bool by_tma;                                    // and brought by TMA
+  bool pipelined;                                 // planes are copied to shared memory ahead of the walk
+  bool by_tma;                                    // TMA copies them
   double whole_lines;                             // cells of a row of the pipeline
   double register_z;                              // outputs of a thread along z in one step
 

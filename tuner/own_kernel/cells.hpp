@@ -15,20 +15,20 @@ namespace stencil_tune {
 
 check::Cell cell_type(CellType type) noexcept;
 
-/// With which numbers an array is filled, as its definition says; other seeds make other random ones.
+/// The numbers that an array is filled with, as its definition says; other seeds make other random ones.
 check::CellsFilled filled_cells(const KernelArgument& argument, std::uint64_t seed);
 
 /// What stands in the array before a launch.
 std::vector<std::byte> filled_array(const KernelArgument& argument, std::int64_t cells, std::uint64_t seed);
 
-/// Of a captured argument. Throws Error: file_io; invalid_argument where the file holds another number of bytes.
+/// Reads a captured argument. Throws Error: file_io; invalid_argument where the file holds another number of bytes.
 std::vector<std::byte> captured_bytes(const KernelArgument& argument, std::size_t count);
 
 /// The value that a launch is given, in the argument's type.
 std::vector<std::byte> value_bytes(const KernelArgument& argument, const WholeValues& sizes);
 
 struct WrongCells {
-  std::int64_t cells = 0;  ///< of the array
+  std::int64_t cells = 0;  ///< in the array
   std::uint64_t count = 0;
   std::int64_t first = 0;
   std::span<const std::byte> found, expected;  ///< the first one

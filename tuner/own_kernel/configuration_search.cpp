@@ -46,7 +46,7 @@ class ConfigurationSearch final : public SearchStrategy<std::string> {
     return configuration ? std::optional(codes_[*configuration]) : std::nullopt;
   }
 
-  /// Of one that is legal no more there is nothing to learn.
+  /// A configuration that is no longer legal teaches nothing.
   void report(const std::string& code, double time_ms) override {
     const auto found = numbers_.find(code);
     if (found != numbers_.end()) search_->report(found->second, time_ms);
@@ -54,7 +54,7 @@ class ConfigurationSearch final : public SearchStrategy<std::string> {
 
  private:
   ConfigurationTable table_;
-  std::vector<std::string> codes_;  ///< of the table's rows
+  std::vector<std::string> codes_;  ///< codes of the rows of the table
   std::unordered_map<std::string, Configuration> numbers_;
   std::unique_ptr<TableSearch> search_;
 };

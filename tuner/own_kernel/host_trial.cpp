@@ -17,8 +17,8 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::array<std::int64_t, 6> kSmall{37, 64, 100, 128, 256, 1024};
-constexpr std::int64_t kMostCells = 1 << 20;        // of an array
-constexpr std::uint64_t kMostThreads = 1ull << 18;  // of a launch
+constexpr std::int64_t kMostCells = 1 << 20;        // in an array
+constexpr std::uint64_t kMostThreads = 1ull << 18;  // in a launch
 constexpr std::uint64_t kSeed = 1;
 
 using Bytes = std::vector<std::byte>;
@@ -83,7 +83,7 @@ class HostLaunch {
     const std::int64_t cells = cells_of(kernel_, argument);
     Bytes filled = filled_array(argument, cells, kSeed);
     if (argument.role == Role::output) std::fill(filled.begin(), filled.end(), std::byte{0xff});
-    constexpr std::size_t kAlignment = 16;  // of the widest vectors
+    constexpr std::size_t kAlignment = 16;  // what the widest vectors need
     arrays_.emplace_back(filled.size(), kAlignment, GuardedArray::Placement::against_end);
     std::copy(filled.begin(), filled.end(), arrays_.back().data());
     const std::byte* const address = arrays_.back().data();
@@ -129,7 +129,7 @@ std::optional<OwnKernel> with_small_sizes(const OwnKernel& kernel) {
   for (const std::int64_t small : kSmall) {
     OwnKernel reduced = kernel;
     for (OwnSize& size : reduced.sizes) size.value = std::min(size.value, small);
-    for (KernelArgument& argument : reduced.arguments) argument.captured.clear();  // of other sizes
+    for (KernelArgument& argument : reduced.arguments) argument.captured.clear();  // it was captured for other sizes
     try {
       if (is_small(reduced)) return reduced;
     } catch (const Error&) {

@@ -15,15 +15,15 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kGuardBytes = 256 << 10;  // before and behind each array
-constexpr std::uint8_t kNan = 0xff;             // of every byte of a cell: a NaN in each floating-point type
-constexpr std::array<std::uint8_t, 2> kPoisons{0xff, 0x5a};  // of whole numbers, any of which may be right once
+constexpr std::uint8_t kNan = 0xff;             // in every byte of a cell: a NaN in each floating-point type
+constexpr std::array<std::uint8_t, 2> kPoisons{0xff, 0x5a};  // for whole numbers, any of which may be right once
 
 bool is_poison(std::span<const std::byte> bytes, std::uint8_t poison) {
   return std::all_of(bytes.begin(), bytes.end(), [poison](std::byte each) { return each == std::byte{poison}; });
 }
 
-/// Of the bands around the array. What is read beyond an input is a NaN, which spreads unchanged; what kernels may
-/// write lies between other bytes, so that a NaN that is written there shows.
+/// The byte in the bands around the array. What is read beyond an input is a NaN, which spreads unchanged; what kernels
+/// may write lies between other bytes, so that a NaN that is written there shows.
 std::uint8_t guard_of(const KernelArgument& argument) { return argument.is_compared() ? 0x5a : kNan; }
 
 std::uint8_t poison_of(const KernelArgument& argument, std::uint8_t of_whole_numbers) {
@@ -128,7 +128,7 @@ OwnKernelOnDevice::~OwnKernelOnDevice() = default;
 
 DevicePointer OwnKernelOnDevice::Array::begin() const noexcept { return buffer.address() + kGuardBytes; }
 
-/// Of all arrays, and of both sets of data what they hold before a launch and after it.
+/// Bytes of all arrays, and what they hold before a launch and after it in both sets of data.
 std::size_t OwnKernelOnDevice::needed_bytes() const {
   std::size_t total = 0;
   for (const KernelArgument& argument : kernel_.arguments) {
@@ -313,7 +313,7 @@ class OwnKernelOnDevice::LoadedCandidate final : public CandidateOnDevice {
     for (int i = 0; i < launches; ++i) {
       if (auto wrong = subject_.check(module_, geometry_)) return wrong;
     }
-    subject_.copy_symbols(module_, subject_.data_.front());  // with which it is timed
+    subject_.copy_symbols(module_, subject_.data_.front());  // the data that it is timed with
     return std::nullopt;
   }
   Sharpness sharpness() override { return {}; }

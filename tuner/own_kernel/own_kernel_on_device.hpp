@@ -48,12 +48,11 @@ class OwnKernelOnDevice final : public SubjectOnDevice {
     DevicePointer begin() const noexcept;
   };
   using Bytes = std::vector<std::byte>;
-  /// Of each array what it holds before a launch (nothing for outputs), and what a launch leaves there (nothing for
-  /// inputs).
+  /// What each array holds before a launch (nothing for outputs), and what a launch leaves there (nothing for inputs).
   struct Data {
     std::vector<std::optional<DeviceBuffer>> before;
     std::vector<std::optional<DeviceBuffer>> after;
-    std::uint8_t poison = 0;  ///< of whole numbers: each set of data has its own; of floating point it is a NaN
+    std::uint8_t poison = 0;  ///< fills whole numbers: each set of data has its own; floating point has a NaN
   };
 
   void allocate();
@@ -80,7 +79,7 @@ class OwnKernelOnDevice final : public SubjectOnDevice {
   std::vector<Array> arrays_;
   Bytes arguments_;  ///< packed
   std::array<Data, 2> data_;
-  std::size_t turn_ = 0;              ///< of the data that is checked with next
+  std::size_t turn_ = 0;              ///< number of the data that is checked with next
   std::vector<DeviceBuffer> copies_;  ///< for the copy ceiling, until the first candidate
 };
 

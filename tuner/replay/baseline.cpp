@@ -14,7 +14,7 @@ double median_of(std::vector<double> values) {
 
 namespace {
 
-/// Of an evaluation that works, and what failures among them add.
+/// The mean cost of an evaluation that works, with what failures between them add.
 double mean_cost(const RecordedSpace& space) {
   double working = 0, failing = 0;
   double works = 0, fails = 0;
@@ -63,7 +63,7 @@ RandomBaseline::RandomBaseline(const RecordedSpace& space, const ScoreSetup& set
   times_ = equidistant(evaluations(setup.from) * typical, evaluations(setup.until) * typical, setup.points);
 
   const double mean = mean_cost(space);
-  std::vector<double> draws, best;  // of each number of draws, the first time
+  std::vector<double> draws, best;  // each number of draws, and the best time expected after it
   std::vector<double> first_and_last;
   for (const double time : times_) {
     const auto count = static_cast<double>(rounded(std::max(time / mean, 1.0)));

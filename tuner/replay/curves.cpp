@@ -8,7 +8,7 @@ namespace stencil_tune {
 namespace {
 
 struct Block {
-  CurvePoint mean;      // of its points; x is not used
+  CurvePoint mean;      // the mean of its points; x is not used
   std::size_t end = 0;  // number of the point after its last
 };
 
@@ -55,7 +55,7 @@ double end_derivative(double h0, double h1, double slope0, double slope1) {
 }
 
 std::vector<double> derivatives(const std::vector<double>& widths, const std::vector<double>& slopes) {
-  const std::size_t last = slopes.size();  // of the points
+  const std::size_t last = slopes.size();  // number of the last point
   if (last == 1) return {slopes[0], slopes[0]};
   std::vector<double> derivative(last + 1, 0);
   for (std::size_t i = 1; i < last; ++i) {

@@ -17,13 +17,13 @@
 namespace stencil_tune {
 
 struct ConfigurationRecord {
-  double time_ms = std::numeric_limits<double>::infinity();  ///< of the kernel; infinite: it failed
+  double time_ms = std::numeric_limits<double>::infinity();  ///< time of the kernel; infinite: it failed
   double cost_ms = 0;                                        ///< what it took to know: compiling and running
 
   bool failed() const { return time_ms == std::numeric_limits<double>::infinity(); }
 };
 
-/// Of a space of a stencil's candidates: what the search for stencils takes in place of the table.
+/// What the search for stencils takes in place of the table, where the space is one of a stencil's candidates.
 struct StencilCandidates {
   Problem problem;
   std::string gpu;              ///< model name

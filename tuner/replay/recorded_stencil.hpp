@@ -36,7 +36,7 @@ class RecordedStencil final : public SearchSpace, public CostModel {
 
  private:
   std::vector<Tuning> tunings_;
-  std::unordered_map<std::string, Configuration> places_;  // of a code
+  std::unordered_map<std::string, Configuration> places_;  // by code
   std::vector<double> costs_;
   std::vector<std::vector<Configuration>> neighbours_;
 };

@@ -29,7 +29,7 @@ bool parse_line(const std::string& line, std::string& problem, RecordedTrial& tr
   return words && trial.gstencils > 0;
 }
 
-/// Of "yee3d:1" the 1; 0 of "yee3d".
+/// "yee3d:1" names stage 1; "yee3d" names stage 0.
 int stage_of(std::string_view stencil) {
   const std::size_t colon = stencil.find(':');
   if (colon == std::string_view::npos) return 0;

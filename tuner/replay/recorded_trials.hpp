@@ -70,7 +70,7 @@ Problem parse_recorded_problem(const std::string& name);
 
 /// Throws Error as parse_recorded_problem does.
 MeasuredProblem parse_recorded(const RecordedProblem& recorded);
-/// Of all problems of which a candidate is left.
+/// All problems that have a candidate left.
 std::vector<MeasuredProblem> parse_recorded(const RecordedTrials& recorded);
 
 }  // namespace stencil_tune

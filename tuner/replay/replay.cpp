@@ -10,7 +10,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kBeyond = 1.1;  // of the last time that counts: the curve's fit takes evaluations up to there
+constexpr double kBeyond = 1.1;  // times the last time that counts: the curve's fit takes evaluations up to there
 
 using MakeSearch = std::function<std::unique_ptr<TableSearch>(std::uint64_t seed)>;
 

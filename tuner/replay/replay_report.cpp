@@ -11,11 +11,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kCurvePoints = 50;  // of a curve's thousand
+constexpr std::size_t kCurvePoints = 50;  // so many of a curve's thousand are written
 
 struct MeanScore {
   double mean = 0;
-  double deviation = 0;  // of the mean over the spaces, from one run to the next
+  double deviation = 0;  // deviation of the mean over the spaces, from one run to the next
 };
 
 MeanScore mean_over_spaces(const std::vector<ReplayedSpace>& spaces, std::size_t strategy) {

@@ -15,10 +15,10 @@ namespace stencil_tune {
 struct ReplayedSpace {
   std::string name;
   std::size_t configurations = 0;
-  std::size_t evaluations = 0;  ///< that random search is expected to need for all of the score's times
-  double seconds = 0;           ///< of compiling and running, that the last of these times is
+  std::size_t evaluations = 0;  ///< those that random search is expected to need for all of the score's times
+  double seconds = 0;           ///< the last of these times: seconds of compiling and running
   std::vector<Score> scores{};
-  std::vector<std::vector<Nearness>> nearness{};  ///< of each strategy, after the numbers of evaluations asked for
+  std::vector<std::vector<Nearness>> nearness{};  ///< for each strategy, after the numbers of evaluations asked for
 };
 
 struct Replayed {

@@ -10,8 +10,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kMargin = 0.1;             // of the times, on both sides: evaluations there count for the curve too
-constexpr std::size_t kFewestFits = 3;      // of which the curve is the mean
+constexpr double kMargin = 0.1;             // share of the times on both sides: evaluations there count for the curve
+constexpr std::size_t kFewestFits = 3;      // the curve is the mean of as many fits at the least
 constexpr std::uint64_t kResampling = 100;  // the seed; the published score draws anew each time
 
 struct Progress {
@@ -85,7 +85,7 @@ std::vector<double> times_of(const RandomBaseline& baseline, const std::vector<d
   return best;
 }
 
-/// Of one run alone: the best that it knows at each time, or the first that it will know.
+/// The score of one run alone: by the best that it knows at each time, or the first that it will know.
 double score_of_run(const RandomBaseline& baseline, const std::vector<Progress>& progress) {
   std::vector<double> best;
   std::size_t next = 0;

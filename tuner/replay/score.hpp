@@ -17,7 +17,7 @@ struct ScoreSetup {
   std::size_t points = 1000;
 };
 
-/// Of one value at least; of an even number the mean of the two in the middle.
+/// There must be one value at least; an even number has the mean of the two in the middle.
 double median_of(std::vector<double> values);
 
 /// What random search is expected to find in a space, and the times at which a search is compared with it.
@@ -32,7 +32,7 @@ class RandomBaseline {
   /// Evaluations after which random search is expected to have come that far from the median to the optimum.
   std::size_t evaluations_to(double share) const;
 
-  /// Of a time among all that work: 0 for the optimum.
+  /// The rank of a time among all that work: 0 for the optimum.
   std::size_t rank(double time_ms) const;
   double time_of_rank(std::size_t rank) const { return ascending_[rank]; }
   std::size_t working() const { return ascending_.size(); }
@@ -46,13 +46,13 @@ class RandomBaseline {
 /// One evaluation of a run.
 struct RunStep {
   double elapsed_ms = 0;  ///< compiling and running, up to and with this one
-  double time_ms = 0;     ///< of this configuration; infinite: it failed
+  double time_ms = 0;     ///< time of this configuration; infinite: it failed
 };
 using SearchRun = std::vector<RunStep>;
 
 struct Score {
   double mean = 0;            ///< the published score, of all runs together
-  double deviation = 0;       ///< of the scores that single runs have, from one run to the next
+  double deviation = 0;       ///< deviation of the scores that single runs have, from one run to the next
   std::vector<double> curve;  ///< at each of the baseline's times
   std::vector<double> of_runs;
 };
@@ -60,8 +60,8 @@ struct Score {
 /// How near the best of a space some runs have come after so many evaluations.
 struct Nearness {
   std::size_t evaluations = 0;
-  double share = 0;  ///< of the best rate: the mean of the runs
-  double least = 0;  ///< of one run
+  double share = 0;  ///< share of the best rate that is reached: the mean of the runs
+  double least = 0;  ///< the same of the worst run
   int within = 0;    ///< runs that are within kNear of the best
 };
 inline constexpr double kNear = 0.02;

@@ -10,7 +10,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kLeft = 46, kRight = 372, kTop = 8, kBottom = 206;  // of 380 x 240 units
+constexpr double kLeft = 46, kRight = 372, kTop = 8, kBottom = 206;  // edges of the plot, in a picture of 380 x 240
 
 /// From values to units along one axis.
 struct Axis {

@@ -29,7 +29,7 @@ std::string value_text(const Parameter& parameter, const Tuning& tuning) {
 
 bool was_timed(const TrialRecord& trial) { return trial.outcome == Outcome::ok && !objection_to(trial); }
 
-/// Of a time as the database keeps it, 2026-01-31T12:00:00.123Z.
+/// Reads a time as the database keeps it, 2026-01-31T12:00:00.123Z.
 double seconds_since_1970(const std::string& utc) {
   std::istringstream in(utc);
   std::tm time{};
@@ -124,7 +124,7 @@ void add_device(const TrialRecord& trial, ElementType type, ReportData& data) {
   }
 }
 
-/// Of the problem, whose key it is.
+/// The options that name the problem whose key it is.
 std::string options_of(const Problem& problem, const ProblemKey& key) {
   const bool is_known = known_stencil(key.stencil_name, key.stencil_key).has_value();
   std::string text =

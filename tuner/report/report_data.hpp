@@ -13,7 +13,7 @@ namespace stencil_tune {
 
 /// A trial that was right and timed.
 struct ReportedRate {
-  int number = 0;  ///< of the trial, from 1 in the order of storage
+  int number = 0;  ///< number of the trial, from 1 in the order of storage
   std::string code;
   double rate = 0;
   int steps = 1;       ///< of a launch
@@ -49,15 +49,15 @@ struct ReportData {
   WinnerRecord winner;
   int trials = 0;
   std::vector<ReportedRate> rates;
-  std::vector<ReportedParameter> parameters;  ///< of the winner's family, those of which several values were tried
+  std::vector<ReportedParameter> parameters;  ///< parameters of the winner's family of which several values were tried
   std::vector<ReportedFailure> failures;      ///< most frequent first
   std::vector<ReportedBaseline> baselines;    ///< those of the textbook's kernels that were tried
-  double operations = 0;                      ///< of an update
-  double bytes = 0;                           ///< of an update: each input read once, each output written once
-  double l2_gbs = 0;                          ///< of the GPU, by its data sheet or measured; 0: the model is not known
+  double operations = 0;                      ///< operations for an update
+  double bytes = 0;                           ///< bytes for an update: each input read once, each output written once
+  double l2_gbs = 0;                          ///< the GPU's, by its data sheet or measured; 0: the model is not known
   double compute_gflops = 0;                  ///< in the type of the arithmetic; 0: not known
   std::string kernel;                         ///< its exported source; empty where it cannot run any more
-  std::string commands;                       ///< that repeat it, a line each
+  std::string commands;                       ///< commands that repeat it, a line each
 };
 
 /// trials: those of the winner's problem and GPU, in the order of storage.

@@ -108,7 +108,7 @@ std::string table(const Json& cases) {
          html_table({"#", "problem", "copy", "winner", "of copy", "over naive"}, rows);
 }
 
-/// Of kernels that raced under load, with what the GPU drew; empty for others.
+/// The rate of a kernel that raced under load, with what the GPU drew; empty for others.
 std::string load_of(const Json& kernel) {
   const double rate = kernel.value("sustained_rate", 0.0), watts = kernel.value("watts", 0.0);
   if (rate <= 0) return "";

@@ -13,7 +13,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kLaunchUs = 3.5;  // of a small kernel: measured on an H200
+constexpr double kLaunchUs = 3.5;  // to launch a small kernel: measured on an H200
 
 /// Bytes that a rank sends in an exchange.
 struct Sent {

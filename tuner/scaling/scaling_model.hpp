@@ -19,10 +19,10 @@ namespace stencil_tune {
 struct Links {
   int node = 8;                    ///< GPUs of a node
   double node_gbs = 395;           ///< 1e9 bytes/s that a GPU sends: measured between two H200 joined by 18 NVLinks
-  double node_latency_us = 18;     ///< of an exchange: what the same two took for 1 MiB (21 us), less its bytes
+  double node_latency_us = 18;     ///< latency of an exchange: what the same two took for 1 MiB (21 us), less its bytes
   double network_gbs = 50;         ///< for each GPU of a node: a link of 400 Gbit/s
   double network_latency_us = 25;  ///< assumed, not measured
-  double copy_gbs = 4240;          ///< 1e9 bytes/s read and written, of packing: a plain copy's on an H200
+  double copy_gbs = 4240;          ///< 1e9 bytes/s that packing reads and writes: a plain copy's on an H200
 };
 
 struct ScalingPoint {
@@ -33,7 +33,7 @@ struct ScalingPoint {
   int per_exchange = 1;  ///< steps
   double exchange_us = 0;
   double step_us = 0;    ///< a step of the whole, exchanges shared out
-  double gstencils = 0;  ///< of all GPUs, cells of the grid that steps update
+  double gstencils = 0;  ///< rate of all GPUs, in cells of the grid that steps update
 };
 
 /// whole: one step, whose extents may be those of a part (weak scaling): the grid's count. grid: cut for halos of so

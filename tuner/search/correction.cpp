@@ -12,13 +12,13 @@ namespace stencil_tune {
 namespace {
 
 // Logarithms of times: 0.01 is one percent.
-constexpr double kTermDeviation = 0.05;  // of a term before any trial
-constexpr double kNoise = 0.07;          // of a trial, with what no sum of terms can say
-constexpr double kNoiseOfSlower = 1;     // more of one, for each unit that it is slower than the limit:
+constexpr double kTermDeviation = 0.05;  // standard deviation of a term before any trial
+constexpr double kNoise = 0.07;          // the same of a trial, with what no sum of terms can say
+constexpr double kNoiseOfSlower = 1;     // what is added to it for each unit that a trial is slower than the limit:
 constexpr double kSlower = 1.5;          // times the fast ones; in the regression of fast trials 1
-constexpr double kDrawn = 0.5;           // of what the terms may deviate, in draws
+constexpr double kDrawn = 0.5;           // share of the terms' deviation by which draws deviate
 
-// Fast are so many trials, and all that are no slower; of few trials the faster half.
+// Fast are so many trials, and all that are no slower; among few trials the faster half.
 constexpr std::size_t kFastTrials = 10;
 // Relative change of the time of the slowest of them, for all to be learned again.
 constexpr double kFastMoved = 0.01;
@@ -99,7 +99,7 @@ void Correction::Regression::learn(const Features& features, double log_ratio, d
     const std::vector<double>& of_term = root_[static_cast<std::size_t>(row_of_[static_cast<std::size_t>(term)])];
     for (std::size_t i = 0; i < of_sum.size(); ++i) of_sum[i] += of_term[i];
   }
-  const double variance = noise * noise + product(of_sum, of_sum);  // of what is measured
+  const double variance = noise * noise + product(of_sum, of_sum);  // variance of what is measured
   const double surprise = log_ratio - sum(features);
   const double certain = 1 / (1 + noise / std::sqrt(variance));
   for (std::size_t row = 0; row < root_.size(); ++row) {

@@ -46,16 +46,16 @@ class Correction {
 
  private:
   struct Term {
-    std::string_view file;       // the template; empty: of all templates
+    std::string_view file;       // the template; empty: all templates
     std::string_view parameter;  // its name, or the family's
     int value;
     auto operator<=>(const Term&) const = default;
   };
 
   /// Bayesian linear regression by recursive least squares: every term is thought to be near 0 until trials say
-  /// otherwise, and of two candidates that differ in one value the difference teaches the terms of that value alone.
-  /// What is known of the terms is kept as their expected values and a square root of their covariance (Potter's form
-  /// of the measurement update: it cannot lose its sign to rounding, and draws from it are cheap).
+  /// otherwise, and where two candidates differ in one value the difference teaches the terms of that value alone. What
+  /// is known about the terms is kept as their expected values and a square root of their covariance (Potter's form of
+  /// the measurement update: it cannot lose its sign to rounding, and draws from it are cheap).
   class Regression {
    public:
     double sum(const Features& features) const;
@@ -68,7 +68,7 @@ class Correction {
     void begin_to_learn(int term);
 
     std::vector<double> terms_;              // expected values
-    std::vector<int> row_of_;                // of a term; -1: no trial had it
+    std::vector<int> row_of_;                // for each term; -1: no trial had it
     std::vector<int> learned_;               // the term of each row
     std::vector<std::vector<double>> root_;  // times its transpose: the covariance of the learned terms
   };

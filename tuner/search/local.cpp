@@ -62,13 +62,13 @@ constexpr double kDistantWithin = 1.1;      // for distant restart points
 constexpr double kIncumbentWithin = 1.1;    // for kinds that are restarted from, by their best time
 constexpr double kHopelessFactor = 1.25;    // for a basin's best; beyond it the basin is given up
 
-// Of the least cost of all: a template whose optimum costs more is no start.
+// A template whose optimum costs more than this, times the least cost of all, is no start.
 constexpr double kHopelessStart = 1.2;
-// Of a kind's best time: the centre of a basin within this becomes the incumbent.
+// The centre of a basin becomes its kind's incumbent when its time is within this, times the kind's best time.
 constexpr double kAcceptWithin = 1.02;
 // A kind whose best time is this much slower than the best of all is restarted from e times less often.
 constexpr double kIncumbentScale = 0.03;
-// Of the centre's corrected cost: neighbours beyond this are left alone ...
+// Neighbours beyond this, times the centre's corrected cost, are left alone ...
 constexpr double kWorthTrying = 1.2;
 // ... or beyond this, while nothing better is left and reports are outstanding.
 constexpr double kWorthMeanwhile = 1.5;
@@ -150,7 +150,7 @@ class Local : public Strategy {
 
   struct Basin {
     int number = 0;
-    double time = kInfinity;  // of its best candidate
+    double time = kInfinity;  // time of its best candidate
     Ranked centre;
     std::vector<Ranked> neighbours;
     int pending = 0;  // proposed and not yet reported
@@ -171,7 +171,7 @@ class Local : public Strategy {
 
   using Kind = std::pair<std::string_view, int>;
 
-  /// Of a kind: the candidate that restarts begin near, the best time so far, and how many trials were reported.
+  /// What a kind has reached: the candidate that restarts begin near, the best time so far, and the trials reported.
   struct Incumbent {
     Tuning tuning;
     double best_time = kInfinity;
@@ -395,9 +395,9 @@ class Local : public Strategy {
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
   std::map<Kind, Incumbent> incumbents_;
-  std::vector<Tuning> centres_;               // of the basins that were left
-  std::vector<RestartPoint> restart_points_;  // far from all of them
-  std::vector<Launch> relaunches_;            // of fast kernels
+  std::vector<Tuning> centres_;               // centres of the basins that were left
+  std::vector<RestartPoint> restart_points_;  // far from all of these
+  std::vector<Launch> relaunches_;            // launches of fast kernels
   std::set<std::string> relaunched_;          // codes of pending relaunches
   int proposals_ = 0;
   int filled_at_ = 0;

@@ -12,8 +12,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kWalks = 60;       // of each template
-constexpr std::size_t kMostWalks = 600;  // of a template whose best optimum is near the best of all
+constexpr std::size_t kWalks = 60;       // walks of each template
+constexpr std::size_t kMostWalks = 600;  // walks of a template whose best optimum is near the best of all
 constexpr double kNearBest = 1.03;       // times the least cost
 
 /// Walks of one template from its part of the sample: a few first, more if they pay.

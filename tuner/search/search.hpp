@@ -10,7 +10,7 @@
 
 namespace stencil_tune {
 
-/// Of stencils' kernels; those of any table of configurations are in strategies/.
+/// A strategy for stencils' kernels; those for any table of configurations are in strategies/.
 using Strategy = SearchStrategy<Tuning>;
 
 /// Ranks candidates; a lower cost is better.

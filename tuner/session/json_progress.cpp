@@ -28,7 +28,7 @@ nlohmann::ordered_json finite_or_null(double value) {
 }  // namespace
 
 void JsonProgress::started(const DeviceSession& device, const Progress& progress) {
-  told_at_s_ = -1;  // of a session before
+  told_at_s_ = -1;  // forgets a session before
   best_told_ = 0;
   tell({{"event", "started"},
         {"gpu", device.device.name},

@@ -18,7 +18,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kBarCells = 20;
-constexpr int kShortBarCells = 10;   // of narrow terminals
+constexpr int kShortBarCells = 10;   // on narrow terminals
 constexpr int kWide = 100;           // columns
 constexpr double kPlainEveryS = 10;  // without a terminal: at least this often
 constexpr double kBetterWorthSaying = 1.005;
@@ -90,7 +90,7 @@ ConsoleProgress::ConsoleProgress(std::FILE* out, bool predicted, std::string gpu
 ConsoleProgress::~ConsoleProgress() { clear(); }
 
 void ConsoleProgress::started(const DeviceSession& device, const Progress& progress) {
-  racing_ = false;  // of a session before
+  racing_ = false;  // forgets a session before
   best_said_ = said_at_s_ = 0;
   say(fmt::format("{} {} ({}), copy ceiling {}{:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
                   device.device.name, device.device.architecture, predicted_ ? "~" : "", device.ceiling_gbs,

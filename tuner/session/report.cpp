@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kIndent = "  ";  // of lines that go on
+constexpr std::string_view kIndent = "  ";  // begins a line that goes on
 constexpr std::string_view kUnit = "GStencil/s";
 
 const std::vector<TableColumn> kColumns{{"kernel", false}, {"rate"},   {"% of copy"}, {"winner is"},
@@ -86,7 +86,7 @@ std::vector<std::string> load_cells(const TrialRecord& trial) {
   return cells;
 }
 
-/// Of a compiler's log, which has many lines.
+/// A compiler's log has many lines.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -155,7 +155,7 @@ std::string clocks_note(const Report& report) {
   return note;
 }
 
-/// Of several fields, whose updates a rate counts as one; empty for a single one.
+/// What each step moves, where there are several fields, whose updates a rate counts as one; empty for a single field.
 std::string bandwidth_note(const Report& report) {
   const ReportRow* row = leading_row(report);
   if (row == nullptr || report.problem->facts.inputs.size() < 2 || !(row->trial->ceiling_gbs > 0)) return {};

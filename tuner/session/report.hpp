@@ -60,7 +60,7 @@ nlohmann::ordered_json trial_json(const TrialRecord& trial);
 /// "star3d1r: 7 points, order 1, f32, 512x512x512, boundary hold"
 std::string describe(const Problem& problem);
 
-/// Of an update, three digits.
+/// Energy of an update, three digits.
 std::string nanojoules_text(double nanojoules);
 
 /// "1985.0 GStencil/s in a burst, 1731.2 sustained"; of one sweep the rate alone, which is a burst's.

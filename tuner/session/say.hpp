@@ -1,4 +1,4 @@
-// What is said to people beside the results.
+// Writes what people read beside the results.
 #pragma once
 
 #include <cstdio>

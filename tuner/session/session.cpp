@@ -269,7 +269,7 @@ class Session {
                     timed.message + ")");
   }
 
-  /// Of a candidate that is tried again: stored, and no more is concluded from it.
+  /// Stores the trial of a candidate that is tried again; no more is concluded from it.
   void note_failure(TrialRecord trial) {
     trial.id = store(trial);
     ++result_.failures[trial.outcome];
@@ -412,10 +412,10 @@ class Session {
   SeenTrials seen_;
   TimeBudget time_;
   SessionResult result_;
-  std::optional<TrialRecord> best_;   // timed to the end, of this and earlier sessions
+  std::optional<TrialRecord> best_;   // the best one timed to the end, in this and earlier sessions
   std::string won_before_;            // code of a winner that raced under load
-  KeptBinaries binaries_;             // of fused steps that were timed to the end in this session
-  std::set<std::string> cannot_run_;  // codes of stored trials
+  KeptBinaries binaries_;             // kernels of fused steps that were timed to the end in this session
+  std::set<std::string> cannot_run_;  // codes of stored trials that cannot run
   std::set<std::string> remainders_;  // what finalists leave over, timed for the rate of a run alone
   int left_to_await_ = kAwaited;
   std::set<std::string> awaited_;      // codes: the search does not end before them

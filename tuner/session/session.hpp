@@ -17,12 +17,12 @@
 
 namespace stencil_tune {
 
-/// By what a race can rank candidates for so many steps: sweeps race in bursts, and predictions know nothing else.
+/// What a race can rank candidates by for so many steps: sweeps race in bursts, and predictions know nothing else.
 Objective race_objective(Objective asked, int steps, bool predicted);
 
 struct SessionOptions {
-  double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more. Where
-                         ///< making the device ready takes more than half of the search's time, the session ends later
+  double budget_s = 60;  ///< the whole session's, race included; infinity: until the strategy has no more. Where making
+                         ///< the device ready takes more than half of the search's time, the session ends later
   int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
@@ -46,7 +46,7 @@ struct Progress {
   int failed = 0;
   int known = 0;  ///< from earlier sessions
   double ceiling_gbs = 0;
-  std::optional<TrialRecord> best;  ///< of this and earlier sessions
+  std::optional<TrialRecord> best;  ///< from this and earlier sessions
 };
 
 /// Told what happens, from the session's thread.
@@ -72,15 +72,15 @@ struct SessionResult {
   int trials = 0;
   int known = 0;
   std::map<Outcome, int> failures;
-  std::optional<TrialRecord> winner;  ///< of a race, this session's or an earlier one's
+  std::optional<TrialRecord> winner;  ///< the winner of a race, this session's or an earlier one's
   std::optional<TrialRecord> best;    ///< the fastest timed alone; may not win before it has raced
   std::vector<BaselineResult> baselines;
   std::vector<TrialRecord> finalists;    ///< as raced, best by the objective first; empty when there was no race
   std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
   double seconds = 0;
-  double ready_seconds = 0;            ///< of them until the device was ready
-  double late_seconds = 0;             ///< that making ready put the session's end off beyond its budget
-  double device_seconds = 0;           ///< of them device workers were at work, all together
+  double ready_seconds = 0;            ///< the part of them until the device was ready
+  double late_seconds = 0;             ///< by which making ready put the session's end off beyond its budget
+  double device_seconds = 0;           ///< work of all device workers, added up
   std::vector<int> trials_of_devices;  ///< what each came to an end with, in the search
 };
 
@@ -105,7 +105,7 @@ struct SessionParts {
   std::vector<NamedCandidate> baselines;   ///< what stands beside the winner whatever its rank
   std::vector<std::string> warm_starts{};  ///< candidates to try first, legal ones: see warm_starts.hpp
   std::vector<DeviceWorker*>
-      more_devices{};  ///< of the same model: they share the trials; `device` races the finalists
+      more_devices{};  ///< on the same GPU model; they share the trials, and `device` races the finalists
 };
 
 /// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.

@@ -23,7 +23,7 @@ double naive_rate(const Report& report) {
   return naive == report.rows.end() ? 0 : naive->trial->rate;
 }
 
-/// Of what a report shows: a measured winner that is known, or the best of its table; null where there is none.
+/// What a report shows: a measured winner that is known, or the best of its table; null where there is none.
 const TrialRecord* shown_trial(const Report& report) {
   if (report.predicted && report.known) return &report.known->trial;
   const ReportRow* const leader = leading_row(report);

@@ -9,7 +9,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Of two checks together: the least, but that one of unknown sharpness (-1) hides no blunt one.
+/// The sharpness of two checks together: the least, but one of unknown sharpness (-1) hides no blunt one.
 double least_sharpness(double a, double b) {
   const double least = std::min(a, b), other = std::max(a, b);
   return least < 0 && other < kSharp ? other : least;

@@ -1,4 +1,4 @@
-// What a session on a stencil's problem is given: candidates by their codes.
+// Candidates by their codes: parts of a session on a stencil's problem.
 #pragma once
 
 #include "generator/candidates/textbook/textbook.hpp"
@@ -12,7 +12,7 @@
 
 namespace stencil_tune {
 
-/// The same search, of codes.
+/// The same search, whose candidates are codes.
 std::unique_ptr<SearchStrategy<std::string>> by_code(std::unique_ptr<Strategy> strategy);
 
 std::vector<NamedCandidate> named_candidates(std::span<const Baseline> baselines);

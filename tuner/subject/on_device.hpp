@@ -37,7 +37,7 @@ class CandidateOnDevice {
   /// `count` launches one after the other, asynchronous; count is best a multiple of the period.
   virtual void launch(int count) = 0;
   virtual int period() { return 1; }
-  virtual int sweeps() const { return 1; }  ///< of a launch
+  virtual int sweeps() const { return 1; }  ///< sweeps that a launch makes
 };
 
 class SubjectOnDevice {
@@ -50,7 +50,7 @@ class SubjectOnDevice {
   /// What the copy ceiling is measured with, before the first candidate.
   struct CopyBuffers {
     DevicePointer a = 0, b = 0;
-    std::size_t bytes = 0;  ///< of each
+    std::size_t bytes = 0;  ///< size of each buffer
   };
   virtual CopyBuffers copy_buffers() = 0;
 

@@ -33,24 +33,24 @@ class Subject {
   /// What rates count of one sweep, such as updated cells.
   virtual double work() const = 0;
 
-  /// That a sweep has to move at the least; 0: not known.
+  /// Bytes that a sweep has to move at the least; 0: not known.
   virtual double least_bytes() const = 0;
 
   /// Throws Error: malformed_code, illegal_candidate.
   virtual KernelSource source(const std::string& code) const = 0;
 
-  /// Of what a candidate's kernel is made from, beside its code; PlatformKey::template_signature.
+  /// The signature of what a candidate's kernel is made from, beside its code; PlatformKey::template_signature.
   virtual std::string signature(const std::string& code) const = 0;
 
   /// Dynamic shared memory of a block, bytes.
   virtual std::size_t shared_bytes(const std::string& code) const = 0;
 
-  /// As of stored_code.hpp.
+  /// What keeps a stored candidate from running, as objection_to() of stored_code.hpp says it.
   virtual std::optional<std::string> objection_to(const TrialRecord& trial) const = 0;
 
   /// Sweeps of a run, and how a candidate makes them.
   virtual int steps() const { return 1; }
-  virtual int sweeps(const std::string& /*code*/) const { return 1; }  ///< of a launch
+  virtual int sweeps(const std::string& /*code*/) const { return 1; }  ///< sweeps that a launch makes
   virtual RunPlan plan(const std::string& /*code*/, const Limits& /*limits*/) const { return {.launches = 1}; }
 
   /// The fastest of each kind races under load.

@@ -21,13 +21,13 @@ double rate_of(const Report& report, const std::string& kernel) {
   return trial != nullptr ? trial->rate : 0;
 }
 
-/// Of the winner under continuous load; 0 where it did not race so.
+/// The winner's rate under continuous load; 0 where it did not race so.
 double sustained_rate(const Report& report) {
   const TrialRecord* const trial = trial_of(report, kWinner);
   return trial != nullptr ? trial->sustained_rate : 0;
 }
 
-/// Of the winner; 0 where there is none.
+/// The winner's effective bandwidth, GB/s; 0 where there is none.
 double bandwidth(const Report& report) {
   const TrialRecord* const trial = trial_of(report, kWinner);
   return trial != nullptr ? effective_gbs(*trial) : 0;
@@ -51,7 +51,7 @@ std::vector<std::string> other_kernels(const std::vector<Report>& reports) {
   return names;
 }
 
-/// Of the winner of the case of that number; 0 where it is not among them.
+/// The rate of the winner of the case of that number; 0 where it is not among them.
 double rate_of_case(std::size_t number, const Suite& cases, const std::vector<Report>& reports) {
   for (std::size_t i = 0; i < reports.size(); ++i) {
     if (cases[i].number == number) return rate_of(reports[i], kWinner);

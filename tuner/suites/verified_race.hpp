@@ -18,7 +18,7 @@ struct Contestant {
 
 struct VerifiedRace {
   std::vector<Contestant> right;
-  std::vector<DeviceResult> results;  ///< of these, as raced
+  std::vector<DeviceResult> results;  ///< one for each of these, as raced
   std::vector<ReportRow> wrong;       ///< without a figure
 };
 

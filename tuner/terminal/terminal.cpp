@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFewestColumns = 40;
 
-/// Of an environment variable; empty where it is not set.
+/// The text of an environment variable; empty where it is not set.
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : value;

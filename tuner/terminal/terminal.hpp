@@ -7,10 +7,10 @@
 
 namespace stencil_tune {
 
-inline constexpr int kPlainColumns = 80;  ///< of text for people that goes to no terminal, such as help in a file
+inline constexpr int kPlainColumns = 80;  ///< for text for people that goes to no terminal, such as help in a file
 
 struct Terminal {
-  int columns = 0;  ///< of a line; 0: no limit, this is no terminal and every line stays whole
+  int columns = 0;  ///< width of a line; 0: no limit, this is no terminal and every line stays whole
   bool colour = false;
 };
 

@@ -15,9 +15,9 @@ struct TableColumn {
 };
 
 struct TableLook {
-  std::string indent{};  ///< of every line
+  std::string indent{};  ///< begins every line
   Terminal terminal{};
-  std::function<Style(std::size_t row)> style{};  ///< of a row; empty: all plain
+  std::function<Style(std::size_t row)> style{};  ///< style of a row; empty: all plain
 };
 
 /// A line for the titles and one for each row, each ending with a newline. A row may be shorter than the table is wide:

@@ -22,7 +22,7 @@ struct CheckCase {
   CheckNumbers numbers;
   std::vector<std::vector<OutputCase>> stages;  ///< those of the problem; each has its outputs in order of update
 
-  int slots() const;  ///< that the programs need
+  int slots() const;  ///< slots that the programs need
 };
 
 /// stages: stage_problems() of the problem.

@@ -50,7 +50,7 @@ struct Digits {
   int unit = 0;
 };
 
-/// Of a dyadic number with few digits; nothing for others.
+/// The digits of a dyadic number that has few; nothing for others.
 std::optional<Digits> digits_of(double value) {
   if (value == 0) return Digits{0, 0};
   int exponent = 0;
@@ -87,7 +87,7 @@ std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b
   }
 }
 
-/// Of a number that only moves the point of what it divides.
+/// Whether the number only moves the point of what it divides.
 bool is_power_of_two(const Node& node) { return node.op == Operation::number && check::is_power_of_two(node.value); }
 
 /// What an expression makes of the fields; nothing where some value does not fit the compute type's digits.

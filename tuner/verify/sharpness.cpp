@@ -17,8 +17,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kEnough = 0.9;     // of all cells: numbers that tell so many apart need no better ones
-constexpr double kFewDiffer = 0.5;  // of the cells: that the others are equal is worth a note
+constexpr double kEnough = 0.9;     // share of all cells: numbers that tell so many apart need no better ones
+constexpr double kFewDiffer = 0.5;  // share of the cells: that the others are equal is worth a note
 
 /// More than two results may differ that are rounded once each.
 bool differs(double a, double b, ElementType type) {

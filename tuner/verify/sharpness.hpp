@@ -30,12 +30,12 @@ struct Comparison {
   std::int64_t told_apart = 0;
 };
 
-/// All comparisons of a check with these numbers on the problem's grid, by the reference alone: of each field that a
+/// All comparisons of a check with these numbers on the problem's grid, by the reference alone: for each field that a
 /// kernel of so many steps stores.
 struct Comparisons {
   std::vector<Comparison> all;
   std::int64_t cells = 0;      ///< updated ones of all outputs
-  std::int64_t unbounded = 0;  ///< of those, the ones that may hold anything
+  std::int64_t unbounded = 0;  ///< those among them that may hold anything
 
   /// Cells that the least sharp comparison tells apart, of all cells.
   double strength() const;

@@ -132,7 +132,7 @@ void Verification::compare_stored(const CheckedLaunch& launch, std::size_t outpu
   }
 }
 
-/// Of a field that the launch stored: its held layers, padding and guard bands.
+/// Checks what else is in a field that the launch stored: its held layers, padding and guard bands.
 void Verification::look_at_other_cells(const CheckedLaunch& launch, const Stored& stored) {
   const auto& [problem, fields, how, steps, levels] = launch;
   auto* report = device_pointer<check::Report>(report_.address());

@@ -31,9 +31,9 @@ class Verification {
                const FieldSet& fields, std::uint64_t seed, CUstream_st* stream);
 
   /// Runs the candidate on the problem, then on awkward small grids, there also (one sweep, stencils that can) with
-  /// integers that must agree to the bit. What is wrong, in a sentence; nothing when all is right. Throws Error when
-  /// the kernel cannot be launched or breaks the context, or (exceeds_device_memory) memory does not hold the reference
-  /// of the steps that it fuses.
+  /// integers that must agree to the bit. Returns what is wrong, in a sentence; nothing when all is right. Throws Error
+  /// when the kernel cannot be launched or breaks the context, or (exceeds_device_memory) memory does not hold the
+  /// reference for the steps that it fuses.
   std::optional<std::string> verify(const Launcher& candidate);
 
   /// How sharp the candidate's checks are, right after it has been verified: below kSharp it has not been.
@@ -51,7 +51,7 @@ class Verification {
     const Problem& problem;
     const FieldSet& fields;
     const CheckCase& how;
-    int steps = 1;                     ///< that the kernel makes
+    int steps = 1;                     ///< steps that the kernel makes
     StepReferences* levels = nullptr;  ///< null: a sweep of one stage, compared slab by slab
   };
   /// What a launch stores: the field, under its name before the last rotation, and where.
@@ -85,11 +85,11 @@ class Verification {
   const FieldSet& fields_;
   Limits limits_;
   std::uint64_t seed_;
-  std::vector<Problem> stages_;          ///< of problem_
+  std::vector<Problem> stages_;          ///< stages of problem_
   std::map<int, SharpNumbers> numbers_;  ///< by steps
-  CheckCase single_;                     ///< of one step
-  std::optional<CheckCase> exact_;       ///< of one step, on small grids
-  std::optional<CheckCase> fused_case_;  ///< of the steps that were checked last
+  CheckCase single_;                     ///< one step's
+  std::optional<CheckCase> exact_;       ///< one step's, on small grids
+  std::optional<CheckCase> fused_case_;  ///< the case of the steps that were checked last
   CheckKernels kernels_;
   FieldSet small_fields_;
   DeviceBuffer report_;
@@ -98,8 +98,8 @@ class Verification {
   std::optional<DeviceReference> scratch_;  ///< everything else of single sweeps, computed when needed
   ReferencePool small_pool_;                ///< for levels on small grids
   ReferencePool whole_pool_;                ///< for levels on the problem's grid
-  std::optional<StepReferences> levels_;    ///< of the problem, with the case that was checked last
-  const CheckCase* levels_case_ = nullptr;  ///< that one
+  std::optional<StepReferences> levels_;    ///< references of the problem, with the case that was checked last
+  const CheckCase* levels_case_ = nullptr;  ///< the case that levels_ belongs to
 };
 
 }  // namespace stencil_tune

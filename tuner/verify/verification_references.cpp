@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kSpotChecks = 97;  // cells of each output that the CPU computes too
 
-/// Of the cells that the reference holds.
+/// Whether these are most of the cells that the reference holds.
 bool most(std::uint64_t cells, const DeviceReference& reference) {
   return cells > static_cast<std::uint64_t>(reference.capacity()) / 2;
 }

@@ -24,7 +24,7 @@ struct DeviceTeam::Trial {
   Member* member = nullptr;
   Done done;
   MeasurePlan plan;
-  std::exception_ptr failure;  // of a worker that cannot go on
+  std::exception_ptr failure;  // why the worker cannot go on
 };
 
 /// A worker, and the thread that it lives on: the system ends a child process with the thread that started it.

@@ -27,7 +27,7 @@ class DeviceTeam {
   struct Done {
     CompileResult compiled;
     DeviceResult result;
-    double seconds = 0;  ///< that the worker took
+    double seconds = 0;  ///< time that the worker took
   };
 
   /// `workers`, at least one, and `clock` must outlive this. `tell` hears which GPU was lost.
@@ -44,7 +44,7 @@ class DeviceTeam {
   int size() const;                 ///< workers that are not lost
   bool has_free() const;            ///< whether submit may be called
   int running() const noexcept;     ///< submitted and not yet returned by poll
-  std::vector<int> trials() const;  ///< that each has come to an end with, lost ones included
+  std::vector<int> trials() const;  ///< trials that each has come to an end with, lost ones included
 
   void submit(CompileResult compiled, const MeasurePlan& plan);
 
@@ -65,7 +65,7 @@ class DeviceTeam {
 
   const Clock& clock_;
   std::function<void(const std::string&)> tell_;
-  std::deque<std::shared_ptr<Trial>> returned_;  // of workers that were lost
+  std::deque<std::shared_ptr<Trial>> returned_;  // trials of workers that were lost
   int running_ = 0;
   std::mutex mutex_;
   std::condition_variable done_something_;

@@ -65,10 +65,10 @@ struct WorkerOptions {
   double compile_deadline_s = 60;
   double run_deadline_s = 20;
   double start_deadline_s = 300;  ///< references of large grids on GPUs with little f64 take their time
-  /// That a compiler may take beyond what it holds when it begins: the largest kernels of the corpus took 0.5 GB, and a
-  /// runaway is stopped before it takes the machine's memory from others.
+  /// Memory that a compiler may take beyond what it holds when it begins: the largest kernels of the corpus took 0.5
+  /// GB, and a runaway is stopped before it takes the machine's memory from others.
   std::uint64_t compile_memory_bytes = std::uint64_t{4} << 30;
-  std::uint64_t seed = 1;  ///< of the random input
+  std::uint64_t seed = 1;  ///< draws the random input
 };
 
 /// What ties workers to whom they work for.

@@ -25,7 +25,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kRounds = 7;
-constexpr int kUnderLoad = 2;               // of a run: the winner, and the kernel of one sweep where there is one
+constexpr int kUnderLoad = 2;               // in a run: the winner, and the kernel of one sweep where there is one
 constexpr std::size_t kNaiveFinalists = 3;  // block shapes that enter the race
 constexpr std::chrono::milliseconds kPollInterval{200};
 
@@ -71,7 +71,7 @@ std::optional<Choice> one_sweep_of(const Problem& run, const Target& target, con
   return known();
 }
 
-constexpr const char* kRemainder = "remainder";  // of a run, beside the winner; no row of its own
+constexpr const char* kRemainder = "remainder";  // races beside a run's winner; has no row
 constexpr const char* kOneSweep = "one sweep";
 
 class SideBySide {

@@ -16,7 +16,7 @@ namespace stencil_tune {
 struct KernelSearch {
   const OwnKernel& kernel;
   std::vector<ParameterValues> legal;  ///< all legal configurations
-  std::string strategy;                ///< of table_strategies()
+  std::string strategy;                ///< one of table_strategies()
 };
 
 /// Tunes until the settings say stop or Ctrl-C does.

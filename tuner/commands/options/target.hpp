@@ -15,14 +15,14 @@ namespace stencil_tune {
 
 struct Target {
   std::optional<DeviceFacts> device;        ///< empty: predict
-  std::vector<DeviceFacts> more_devices{};  ///< of the same model, which share the trials
+  std::vector<DeviceFacts> more_devices{};  ///< further GPUs of the same model, which share the trials
   DeviceModel model;
   std::string architecture;
   Limits limits;
   std::string note;  ///< why there is no device although none was excluded; empty otherwise
 
   bool predicted() const noexcept { return !device.has_value(); }
-  /// Whose predictions count; nothing where the GPU measures.
+  /// The model whose predictions count; nothing where the GPU measures.
   std::optional<std::string_view> predicting_model() const {
     return predicted() ? std::optional<std::string_view>(model_version()) : std::nullopt;
   }

@@ -15,7 +15,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Of other verbs, which people try at the wrong one.
+/// Options of other verbs, which people try at the wrong one.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kElsewhere{
     {{"--output", "`export` and `report` write files: -o FILE"},
      {"-o", "`export` and `report` write files: -o FILE"},

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 2;                        // between an option and what it means
-constexpr int kShareOfOptions = 2;                     // of the columns, at most one in so many
-constexpr std::string_view kCommentIndent = "      ";  // of a comment below its command
+constexpr int kShareOfOptions = 2;                     // options take at most one in so many of the columns
+constexpr std::string_view kCommentIndent = "      ";  // indents a comment below its command
 
 std::string option_help(const po::option_description& option, std::size_t first_column, int columns) {
   const std::string left = spelling(option);

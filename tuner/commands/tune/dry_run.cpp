@@ -19,8 +19,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::uint64_t kMostCounted = 200'000;  // points; of a larger space so many are drawn
-constexpr int kOfTheSearch = 5;                  // of its candidates that are named
+constexpr std::uint64_t kMostCounted = 200'000;  // points; so many are drawn from a larger space
+constexpr int kOfTheSearch = 5;                  // candidates of the search that are named
 
 /// Sets legal and estimated.
 void count_legal(DryRun& run, const Space& space) {

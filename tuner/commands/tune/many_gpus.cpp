@@ -119,7 +119,7 @@ class LocalKernels {
 /// The fastest way to run on so many GPUs, and what it is measured by.
 struct Best {
   ScalingPoint point;
-  double efficiency = 0;  ///< of as many GPUs, each with a grid of its own
+  double efficiency = 0;  ///< rate over that of as many GPUs, each with a grid of its own
 };
 
 class Search {

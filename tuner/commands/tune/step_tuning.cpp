@@ -16,7 +16,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kStagesShare = 0.4;  // of the budget, for all stages together
+constexpr double kStagesShare = 0.4;  // share of the budget, for all stages together
 constexpr double kPassesShare = 0.3;  // for all passes that stages may share, where there are such
 
 /// Single steps of each stage.

@@ -1,4 +1,4 @@
-// Whole steps of several stages, tuned: each stage alone, neighbours that share a pass, then the kernels that make all
+// Tunes whole steps of several stages: each stage alone, neighbours that share a pass, then the kernels that make all
 // of them in one.
 #pragma once
 
@@ -19,17 +19,17 @@ struct PassWinner {
 };
 
 struct StepTuning {
-  std::vector<TuningOutcome> stages;   ///< one of each, in order; fewer where an interruption came in between
-  std::vector<PassWinner> passes;      ///< of those that stages may share
+  std::vector<TuningOutcome> stages;   ///< one a stage, in order; fewer where an interruption came in between
+  std::vector<PassWinner> passes;      ///< winners of the passes that stages may share
   std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates
   std::string no_fused;                ///< then: why
 };
 
 /// What a step is made of in the end, for the report.
 struct StepWinners {
-  std::vector<std::optional<TrialRecord>> stages;  ///< the winner of each
-  std::vector<PassWinner> passes;                  ///< of those that stages may share
-  std::optional<TrialRecord> fused;                ///< of the kernels that make the whole step
+  std::vector<std::optional<TrialRecord>> stages;  ///< the winner of each stage
+  std::vector<PassWinner> passes;                  ///< winners of the passes that stages may share
+  std::optional<TrialRecord> fused;                ///< winner of the kernels that make the whole step
   std::string no_fused;                            ///< where there is none: why
 };
 
@@ -41,7 +41,7 @@ std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Ta
 /// Throws Error as require_tunable() does, for the first stage that cannot be tuned.
 void require_tunable_stages(const Problem& step, const Limits& limits);
 
-/// Of a problem of kWholeStep. A part of the budget goes to the stages.
+/// Tunes a problem of kWholeStep. A part of the budget goes to the stages.
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer);
 

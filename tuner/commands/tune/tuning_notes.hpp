@@ -13,7 +13,7 @@ namespace stencil_tune {
 /// How many trials were made, why no more, and what failed.
 std::string search_note(const SessionResult& result);
 
-/// That making the device ready extended the budget; empty where it did not.
+/// Says that making the device ready extended the budget; empty where it did not.
 std::string late_note(const SessionResult& result);
 
 /// A line each.

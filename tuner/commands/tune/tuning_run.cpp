@@ -38,7 +38,7 @@ constexpr double kQuickS = 15;
 constexpr double kStandardS = 60;
 constexpr double kPredictionS = 30;  // two cores compile some 200 candidates in that time
 constexpr double kChecksBeyondBudgetS = 20;
-constexpr std::chrono::seconds kLongestCheck{60};  // of one kernel on the CPU
+constexpr std::chrono::seconds kLongestCheck{60};  // for one kernel on the CPU
 constexpr int kQuickPredictions = 40;
 constexpr int kPredictions = 120;
 

@@ -30,7 +30,7 @@ struct TuningOutcome {
   std::string check_note;  ///< predictions: how far the finalists were checked
 };
 
-/// Of every session: how long, what wins, seeds and compilers.
+/// Options of every session: how long, what wins, seeds and compilers.
 void add_session_options(CommandLine& line);
 
 /// The same, and candidates of stencils.
@@ -44,15 +44,16 @@ bool is_quiet(const po::variables_map& values);
 void add_progress_option(po::options_description_easy_init output);
 bool has_json_progress(const po::variables_map& values);
 
-/// Tells people on standard error how the session goes, or nobody with --quiet. `gpu`: of sessions that run side by
-/// side, whose words go by it; empty: there is one.
+/// Tells people on standard error how the session goes, or nobody with --quiet. `gpu`: names it where sessions run side
+/// by side; empty: there is one.
 std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted,
                                                const std::string& gpu = "");
 
 /// Throws Error(invalid_argument, unknown_name or malformed_code).
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
 
-/// Of the settings. Throws Error(illegal_candidate) where the problem has no such kernel of the textbook.
+/// The candidates that the settings name. Throws Error(illegal_candidate) where the problem has no such kernel of the
+/// textbook.
 std::vector<Tuning> candidates_for(const TuningSettings& settings, const Problem& problem, const Limits& limits);
 
 /// Where the trials of this target belong. Opens NVRTC: throws Error(missing_library).

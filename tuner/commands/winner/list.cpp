@@ -199,7 +199,7 @@ std::vector<WinnerRecord> of_the_stencil(std::vector<WinnerRecord> winners, cons
   return winners;
 }
 
-/// Of the user's database (null: none) over the site's.
+/// The user's winners (null: no database) over the site's.
 std::vector<WinnerRecord> tuned_like(const Filter& filter, Database* database) {
   auto site = open_site_database();
   auto own = database != nullptr ? WinnerStore(*database).list(filter.query) : std::vector<WinnerRecord>();

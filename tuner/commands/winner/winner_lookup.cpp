@@ -43,7 +43,7 @@ std::string_view layer_of(const TrialRecord& winner) {
   return winner.session == kPretunedSession ? "s" : winner.session == kSiteSession ? "site" : "";
 }
 
-/// The GPU model that a command without one is about: of the first GPU here, else the one that is predicted for.
+/// The GPU model that a command without one is about: the first GPU's here, else the one that is predicted for.
 std::string gpu_meant() {
   try {
     if (const auto devices = list_devices(); !devices.empty()) return devices.front().name;
@@ -52,7 +52,7 @@ std::string gpu_meant() {
   return std::string(default_model().gpu);
 }
 
-/// Of equals, which come layer after layer, the first layer's: one on the GPU that is meant, if it has any.
+/// Equals come layer after layer: one of the first layer, on the GPU that is meant if it has any.
 const WinnerRecord& of_the_gpu_meant(const std::vector<WinnerRecord>& equals) {
   const auto layer_end = std::find_if(equals.begin(), equals.end(), [&](const WinnerRecord& winner) {
     return layer_of(winner.trial) != layer_of(equals.front().trial);

@@ -9,11 +9,11 @@
 
 namespace stencil_tune {
 
-/// Of the same problem; on `gpu` where it is given. A measured one before a predicted one, a fresh one before a stale
-/// one; what was tuned here before the site's, and that before what ships with the library; without `gpu` one on the
-/// first GPU here or, where there is none, the model that is predicted for. No database: nothing was tuned here. One
-/// that cannot run (db/stored_code.hpp) is passed over, which standard error says. Throws NoWinner when there is none,
-/// saying how to get one.
+/// The winner of the same problem; on `gpu` where it is given. A measured one goes before a predicted one, a fresh one
+/// before a stale one; what was tuned here before the site's, and that before what ships with the library. Without
+/// `gpu` it is one on the first GPU here or, where there is none, on the model that is predicted for. No database:
+/// nothing was tuned here. A winner that cannot run (db/stored_code.hpp) is passed over, which standard error says.
+/// Throws NoWinner when there is none, saying how to get one.
 WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
                                Objective objective);
 

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kFirst = 3;          // random ones, before there is a process
 constexpr double kRefitAfter = 1.5;        // times the observations: lengths are chosen again
 constexpr std::size_t kMost = 160;         // observations of a process
-constexpr std::size_t kKept = 100;         // of these at a fit: half of them the fastest, half the latest
-constexpr std::size_t kCandidates = 5000;  // of a larger table a sample
+constexpr std::size_t kKept = 100;         // those that remain at a fit: half of them the fastest, half the latest
+constexpr std::size_t kCandidates = 5000;  // size of the sample where a table is larger
 constexpr std::size_t kFastest = 20;       // whose neighbours are candidates too
 constexpr double kNegligible = 1e-12;      // a variance of logarithms of times
 
@@ -106,7 +106,7 @@ class Bayesian : public TableSearch {
     return std::isfinite(time) ? (std::log(time) - centre_) / spread_ : slowest_;
   }
 
-  /// Of what is left: all, or of a large table a sample and the neighbours of the fastest.
+  /// All that is left, or from a large table a sample and the neighbours of the fastest.
   std::vector<Configuration> candidates() {
     std::vector<Configuration> found;
     if (table_.size() <= kCandidates) {
@@ -141,7 +141,7 @@ class Bayesian : public TableSearch {
     return chosen;
   }
 
-  /// Of a normal distribution with that mean: how far it is expected to lie above 0, nothing counting below.
+  /// How far a normal distribution with that mean is expected to lie above 0, nothing counting below.
   static double expected_improvement(double mean, double deviation) {
     const double z = mean / deviation;
     const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
@@ -153,9 +153,9 @@ class Bayesian : public TableSearch {
   std::mt19937_64 random_;
   GaussianProcess process_;
   std::vector<Configuration> tried_;
-  std::size_t observed_ = 0;                      // of these, by the process
+  std::size_t observed_ = 0;                      // how many of these the process has observed
   std::size_t next_fit_ = 0;                      // when so many were tried
-  double centre_ = 0, spread_ = 1, slowest_ = 0;  // of logarithms of times
+  double centre_ = 0, spread_ = 1, slowest_ = 0;  // logarithms' mean, deviation, and the slowest in these units
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace stencil_tune {
 /// Number of a configuration in its table.
 using Configuration = std::uint32_t;
 
-/// Of a value among those of its parameter.
+/// Place of a value among those of its parameter.
 using ValueIndex = std::uint16_t;
 
 struct TableParameter {
@@ -26,7 +26,7 @@ struct TableParameter {
 
 class ConfigurationTable {
  public:
-  /// places: of each configuration one for each parameter, row after row. Throws Error(invalid_argument) for a row that
+  /// places: one for each parameter, configuration after configuration. Throws Error(invalid_argument) for a row that
   /// stands twice and places that their parameter does not have.
   ConfigurationTable(std::vector<TableParameter> parameters, std::vector<ValueIndex> places);
 
@@ -60,7 +60,7 @@ class ConfigurationTable {
   std::vector<TableParameter> parameters_;
   std::vector<ValueIndex> places_;
   std::size_t size_;
-  std::vector<std::uint64_t> factors_;  ///< of a parameter's places in hash()
+  std::vector<std::uint64_t> factors_;  ///< hash() sums each parameter's place times its factor
   std::unordered_multimap<std::uint64_t, Configuration> rows_;
 };
 

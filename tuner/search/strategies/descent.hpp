@@ -29,7 +29,7 @@ class Descent : public OneByOne {
   Configuration centre_ = 0;
   double centre_time_ = kInfinity;
   std::vector<Configuration> neighbours_;  // in random order, the next one last
-  double best_time_ = kInfinity;           // of all, when it was last looked at
+  double best_time_ = kInfinity;           // best of all when it was last looked at
 };
 
 }  // namespace stencil_tune

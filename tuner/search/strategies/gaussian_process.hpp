@@ -39,8 +39,8 @@ class GaussianProcess {
   double badness(std::span<const Configuration> observed, std::span<const double> values, double noise);
 
   const ConfigurationTable& table_;
-  std::vector<int> lengths_;                     // place on the grid, of each parameter
-  std::vector<std::vector<float>> correlation_;  // of each parameter, for each distance in places
+  std::vector<int> lengths_;                     // for each parameter, as a place on the grid
+  std::vector<std::vector<float>> correlation_;  // for each parameter and each distance in places
   double noise_;                                 // variance, as a share of the process's
   double scale_ = 1;                             // variance of the process
 

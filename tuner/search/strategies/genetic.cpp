@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kPopulation = 16;
 constexpr std::size_t kElite = 4;
 constexpr std::size_t kTournament = 3;
-constexpr double kMutations = 1.2;  // of a child, on average
+constexpr double kMutations = 1.2;  // mutated parameters of a child, on average
 
 struct Member {
   double time_ms;

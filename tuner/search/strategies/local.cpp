@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kFewestSteps = 2;
 constexpr std::size_t kMostSteps = 4;
-constexpr double kAcceptWithin = 1.02;  // of the best time: where a walk ends there, the next starts near it
+constexpr double kAcceptWithin = 1.02;  // times the best time: where a walk ends there, the next starts near it
 
 class LocalSearch : public Descent {
  public:

@@ -15,10 +15,10 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kKept = 0.98;     // of a rate's counts, from one report to the next
+constexpr double kKept = 0.98;     // share of a rate's counts that stays from one report to the next
 constexpr double kHopes = 0.1;     // rate of one that was not asked; it counts as one proposal
 constexpr double kHeadStart = 20;  // proposals that the model is thought to have improved the best time by
-constexpr int kTries = 3;          // of one search, when it proposes what another did before
+constexpr int kTries = 3;          // proposals of one search that are looked at, where another made the same before
 
 struct Member {
   std::unique_ptr<TableSearch> search;

@@ -26,14 +26,14 @@ class SeenTrials {
   /// Median of a known trial, ms.
   double median_ms(const std::string& code) const { return by_code_.at(code).timing.median_ms; }
 
-  /// Of the kernel alone; 0: not known.
+  /// The rate of the kernel alone; 0: not known.
   double rate_of(const std::string& code) const;
 
   /// What the rate of the whole run follows from, for a trial of the plan's fused steps. Single steps go at the rate of
   /// the fastest kernel of one step.
   PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const;
 
-  /// Of the naive kernel among the baselines; 0: not known.
+  /// The rate of the naive kernel among the baselines; 0: not known.
   double naive_rate(std::span<const NamedCandidate> baselines) const;
 
   /// A row for each, with the trial or why there is none.

@@ -5,14 +5,14 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kRaceShare = 0.06;  // of the budget is kept for the race in bursts: 2 to 3 s of 60
+constexpr double kRaceShare = 0.06;  // share of the budget kept for the race in bursts: 2 to 3 s of 60
 constexpr double kLongestRaceS = 8;
-constexpr double kLoadShare = 0.2;  // of the budget, where finalists race under load: five of them in 60 s
+constexpr double kLoadShare = 0.2;  // share of the budget where finalists race under load: five of them in 60 s
 constexpr double kLongestLoadS = 20;
-constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
+constexpr double kRemainderShare = 0.08;  // share of a run's budget for the kernels of the steps that are left over
 constexpr double kLongestRemaindersS = 5;
 constexpr double kLongestBeyondBudgetS = 20;
-constexpr double kShareOfSearch = 0.5;  // that is left of it at the least when the device is ready
+constexpr double kShareOfSearch = 0.5;  // share of the search's time that is left at the least when the device is ready
 constexpr double kShortestReferenceS = 30;
 constexpr double kShortestDeadlineS = 5;  // a loaded machine compiles a plain kernel in that time
 constexpr double kShortestCompileS = 30;  // eight fused levels took 16 compilers side by side up to 20 s (2026-11-23)

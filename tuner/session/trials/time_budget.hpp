@@ -14,13 +14,13 @@ double deadline_within(double budget_s, double usual_s);
 /// compiled when a session ends is not waited for.
 double compile_deadline_s(double budget_s, double usual_s);
 
-/// That making a device ready may take where what is right is the user's own code, which may hang: as long as the
+/// How long making a device ready may take where what is right is the user's own code, which may hang: as long as the
 /// budget, and 30 s at the least, but no longer than usual.
 double reference_deadline_s(double budget_s, double usual_s);
 
 class TimeBudget {
  public:
-  /// Of a session that begins now. `is_run`: several steps, whose rates need kernels for what fused steps leave over.
+  /// A session begins now. `is_run`: several steps, whose rates need kernels for what fused steps leave over.
   /// `under_load`: its finalists race under load too.
   TimeBudget(const Clock& clock, double budget_s, bool is_run, bool under_load = false)
       : clock_(clock), budget_s_(budget_s), is_run_(is_run), under_load_(under_load), start_s_(clock.seconds()) {}

@@ -1,4 +1,4 @@
-// From what was tuned, compiled and measured to the row that the database keeps.
+// Makes the row that the database keeps from what was tuned, compiled and measured.
 #pragma once
 
 #include "db/records.hpp"

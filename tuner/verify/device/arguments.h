@@ -90,7 +90,7 @@ struct ComputedBox {
 struct ReferenceInput {
   const void* cells;        ///< memory, as kernels have it
   ComputedBox computed[2];  ///< read instead in their boxes; the second one where the first has nothing
-  int along;                ///< of a profile 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
+  int along;                ///< a profile's axis: 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
   int reserved;
 };
 
@@ -98,15 +98,15 @@ struct ReferenceInput {
 struct ReferenceArguments {
   const Instruction* program;
   ReferenceInput inputs[kMaxInputs];
-  const ErrorWeight* weights;  ///< of the earlier levels' errors; none: they travel with the values
-  double* values;              ///< of cells first_row * row length ..., before they are stored
+  const ErrorWeight* weights;  ///< weights of the earlier levels' errors; none: they travel with the values
+  double* values;              ///< results from cell first_row * row length on, before they are stored
   float* errors;
   unsigned long long* unbounded;  ///< counts cells that may hold anything once they are stored
   Layout layout;
   Rounding rounding;
   long long first_row;
   long long rows;
-  long long step;  ///< its number
+  long long step;  ///< number of the step
   int instructions;
   int weight_count;
 };
@@ -158,7 +158,7 @@ struct UnchangedArguments {
 struct CopyArguments {
   const void* from;
   void* to;
-  long long vectors;  ///< of 16 bytes
+  long long vectors;  ///< numbers of 16 bytes
 };
 
 }  // namespace stencil_tune::check

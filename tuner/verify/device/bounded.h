@@ -281,7 +281,7 @@ STENCIL_TUNE_BOTH bool may_overflow(double value, double error, const Rounding& 
   return !(fabs(value) + error <= rounding.largest_computed);
 }
 
-/// Of any size a number's sine or cosine lies in -1 .. 1.
+/// The sine or cosine of a number of any size lies in -1 .. 1.
 STENCIL_TUNE_BOTH Bounded wave(double value, const Bounded& a, const Rounding& rounding) {
   const double error = total_error(a, rounding);
   if (error == 0 || is_nan(a)) return opaque(value, 0, kSineRoundings);

@@ -1,4 +1,5 @@
-// Cells of the arrays of users' kernels: what they are filled with, and whether two are as good as equal. Host and device.
+// Cells of the arrays of users' kernels: what they are filled with, and whether two are as good as equal. Host and
+// device.
 #ifndef STENCIL_TUNE_TUNER_DEVICE_CELLS_H
 #define STENCIL_TUNE_TUNER_DEVICE_CELLS_H
 
@@ -16,7 +17,7 @@ struct CellsFilled {
   Cell type;
   CellFill fill;
   double number;              ///< for CellFill::number
-  unsigned long long stream;  ///< of random numbers
+  unsigned long long stream;  ///< selects the random numbers
 };
 
 STENCIL_TUNE_BITS bool is_floating(Cell type) { return static_cast<int>(type) < static_cast<int>(Cell::i32); }
@@ -88,7 +89,7 @@ STENCIL_TUNE_BITS void store_cell(Cell type, double value, void* cell) {
   }
 }
 
-/// Of 64 bits: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+/// A random function of 64 bits: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 STENCIL_TUNE_BITS unsigned long long mixed(unsigned long long x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;

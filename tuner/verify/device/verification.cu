@@ -148,7 +148,7 @@ struct ReadCell {
     return true;
   }
 
-  /// Of a profile, at the cell's place along its axis. Under hold the nearest entry answers beyond an edge.
+  /// The entry of a profile at the cell's place along its axis. Under hold the nearest entry answers beyond an edge.
   __device__ Bounded entry(const ReferenceInput& from, const int (&offset)[3]) const {
     const Layout& layout = arguments.layout;
     const int axis = from.along - 1;
@@ -156,7 +156,7 @@ struct ReadCell {
     return exactly(at < 0 ? 0 : loaded(static_cast<const Bits*>(from.cells)[at]));
   }
 
-  /// That of the level that computed the cell; null where it is as in memory.
+  /// The box of the level that computed the cell; null where it is as in memory.
   __device__ static const ComputedBox* box_with(const ReferenceInput& from, const long long (&at)[3]) {
     for (const ComputedBox& box : from.computed) {
       if (box.values == nullptr) continue;

@@ -11,7 +11,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Of an expression without reads.
+/// The value of an expression without reads.
 check::Bounded constant_value(const Problem& problem, const ReferenceExpression& expression,
                               std::span<const double> coefficients) {
   const ReferenceProgram program = compile_reference(problem, expression, coefficients);

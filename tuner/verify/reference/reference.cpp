@@ -56,7 +56,7 @@ class StripEvaluator {
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
   }
 
-  /// Of the cell and those that follow it in x, at most kStripCells.
+  /// Results for the cell and those that follow it in x, at most kStripCells.
   std::span<const check::Bounded> operator()(const Cell& first, std::size_t cells) {
     for (std::size_t id = 0; id < results_.size(); ++id) {
       evaluate_node(id, first, {results_[id].data(), cells});
@@ -105,7 +105,7 @@ class StripEvaluator {
     return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
   }
 
-  /// Of a profile.
+  /// The entry of a profile.
   check::Bounded entry(const Node& node, const Cell& cell) const {
     const auto axis = static_cast<std::size_t>(profile_axis(problem_.stencil, node.index));
     const std::int64_t at = check::profile_index(cell[axis] + node.offset[axis], problem_.extents.n[axis],
@@ -120,7 +120,7 @@ class StripEvaluator {
     return result;
   }
 
-  /// Of a node without operands that reads no whole field.
+  /// The value of a node without operands that reads no whole field.
   check::Bounded leaf(const Node& node, const Cell& cell) const {
     switch (node.op) {
       case Operation::number:
@@ -164,10 +164,10 @@ class StripEvaluator {
   const ReferenceExpression& expression_;
   std::span<const Contents> contents_;
   check::Rounding rounding_;
-  Place place_;  ///< where the step is that is made
+  Place place_;  ///< place of the step that is made
   std::vector<double> coefficients_;
   std::vector<check::ErrorWeight> weights_;
-  std::vector<Strip> results_;  ///< of each node
+  std::vector<Strip> results_;  ///< one for each node
 };
 
 /// Each field as in memory: one of `fields` an input.

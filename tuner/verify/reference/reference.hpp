@@ -27,7 +27,7 @@ struct ReferenceField {
   /// NaN only NaN.
   bool accepts(std::size_t index, double result) const;
 
-  std::int64_t unbounded_cells() const;  ///< whose tolerance is infinite
+  std::int64_t unbounded_cells() const;  ///< cells whose tolerance is infinite
 };
 
 /// inputs: one array per entry of kernel_inputs(problem, steps), laid out as the fields and already rounded to the
