@@ -55,7 +55,7 @@ struct stencil_tune_kernel {
 struct stencil_tune_own_kernel {
   stencil_tune::TunedKernel kernel;
   std::string evidence;
-  std::vector<std::string> types;            ///< of the arguments: "f32*", "i32"
+  std::vector<std::string> types;            ///< types of the arguments: "f32*", "i32"
   std::atomic<CUctx_st*> primary = nullptr;  ///< context of the kernel's GPU, once a call needed it
 };
 

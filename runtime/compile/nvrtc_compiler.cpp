@@ -73,7 +73,7 @@ class Program {
  private:
   const NvrtcApi& api_;
   nvrtcProgram handle_ = nullptr;
-  std::string name_;  ///< of C++; empty: the entry is extern "C"
+  std::string name_;  ///< the entry's name in C++; empty: the entry is extern "C"
 };
 
 /// "sm_90", "sm_90a": what may stand in an option.

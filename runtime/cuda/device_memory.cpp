@@ -43,8 +43,8 @@ void DeviceContext::synchronize() { cuda_driver().synchronize_context(); }
 
 struct DeviceField::Impl {
   Extents extents;
-  std::size_t row_bytes;    ///< of the cells
-  std::size_t pitch_bytes;  ///< from one row to the next
+  std::size_t row_bytes;    ///< bytes of a row's cells
+  std::size_t pitch_bytes;  ///< bytes from one row to the next
   std::int64_t pitch;
   DeviceBuffer buffer;
 

@@ -1,4 +1,4 @@
-// What an exported launcher is called with, and what it says of that.
+// The parameters of an exported launcher, and the comment that documents them.
 #include "generator/candidates/family.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/coefficient_roles.hpp"

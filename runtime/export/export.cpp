@@ -38,7 +38,7 @@ void require_legal(const Candidate& candidate, const std::string& architecture) 
                           architecture, violation->constraint, violation->message));
 }
 
-/// Of a file.
+/// The kernels of a file.
 using Kernels = std::vector<const Candidate*>;
 
 bool any_of(const Kernels& kernels, bool (*is)(const KernelShape&)) {

@@ -121,7 +121,7 @@ std::string tensor_map_lines(const Candidate& candidate, const ExportSignature& 
 
 std::string pointer_checks(const Candidate& candidate, const ExportSignature& signature) {
   std::vector<std::string> all = signature.inputs;
-  for (const std::string& output : signature.outputs) {  // of which a system may read the held layers
+  for (const std::string& output : signature.outputs) {  // a system may read their held layers
     if (std::find(all.begin(), all.end(), output) == all.end()) all.push_back(output);
   }
   const std::size_t cell = size_of(candidate.problem().type);

@@ -66,7 +66,7 @@ class Analysis {
  private:
   int fields() const { return static_cast<int>(stencil_.fields.size()); }
 
-  /// Of single sweeps outputs keep their own layers.
+  /// Outputs of single sweeps keep their own layers.
   void find_places() {
     const int places = std::max(fields(), 1 + *std::max_element(signature_.places.begin(), signature_.places.end()));
     std::vector<int> classes = counted(at(places));
@@ -95,7 +95,7 @@ class Analysis {
     }
   }
 
-  /// Of a single sweep outputs become inputs where there are as many.
+  /// Outputs of a single sweep become inputs where there are as many of these.
   std::vector<int> next_buffers() const {
     std::vector<int> next = counted(signature_.buffers.size());
     if (is_of_a_system(candidate_)) {

@@ -20,25 +20,25 @@ struct CheckedPlace {
 struct CheckedBuffer {
   int place = 0;
   bool is_read = false;
-  int next = 0;  ///< of the launcher's buffers: the one that stands here in the next launch
+  int next = 0;  ///< the launcher's buffer that stands here in the next launch
 };
 
 /// A field that launches leave, under the name that it has after the step.
 struct CheckedField {
   int field = 0;
-  int buffer = 0;         ///< of the launcher's buffers, or of those of NAME_advance
+  int buffer = 0;         ///< one of the launcher's buffers, or of those of NAME_advance
   std::size_t stage = 0;  ///< place in SelfCheck::stages of the one that wrote it
 };
 
 struct SelfCheck {
-  std::vector<int> stages;           ///< that a step makes
-  std::vector<Rotation> rotations;   ///< that end it
+  std::vector<int> stages;           ///< stages that a step makes
+  std::vector<Rotation> rotations;   ///< rotations that end it
   std::vector<CheckedPlace> places;  ///< fields in the definition's order, then spare buffers
   std::vector<CheckedBuffer> buffers;
   std::vector<CheckedField> launched;  ///< what one launch leaves
   std::vector<CheckedField> advanced;  ///< what `launches` leave; none: the file has no NAME_advance
   std::vector<int> launches;           ///< steps of each that the check makes by NAME_advance
-  Extents extents;                     ///< of the grid that is checked: awkward on purpose
+  Extents extents;                     ///< extents of the grid that is checked: awkward on purpose
 };
 
 /// run: nothing where the file has no NAME_advance.

@@ -14,17 +14,17 @@ struct ExportParameter {
   std::string name;
 };
 
-/// What the launcher is called with, in order: inputs, outputs, extents and strides, coefficients, stream. Of kernels
-/// of whole systems, in place of inputs and outputs: all fields in the definition's order, then spare buffers, as many
-/// as any number of fused steps needs, so that the signature follows from the definition alone.
+/// What the launcher is called with, in order: inputs, outputs, extents and strides, coefficients, stream. Kernels of
+/// whole systems take, in place of inputs and outputs, all fields in the definition's order, then spare buffers, as
+/// many as any number of fused steps needs, so that the signature follows from the definition alone.
 struct ExportSignature {
-  std::string name;                         ///< of the launcher
+  std::string name;                         ///< name of the launcher
   std::string cell;                         ///< "float": the element type in CUDA's own words
   std::vector<std::string> buffers;         ///< parameter names of all device pointers
-  std::vector<int> places{};                ///< of each its field, or the place of a spare buffer (buffers.hpp)
-  std::vector<std::string> inputs;          ///< of them, those that the kernel reads, in its order
-  std::vector<std::string> outputs;         ///< the same of those that it writes
-  std::vector<std::string> profiles{};      ///< the same of those that vary along one axis alone
+  std::vector<int> places{};                ///< for each buffer its field, or the place of a spare buffer (buffers.hpp)
+  std::vector<std::string> inputs;          ///< the buffers that the kernel reads, in its order
+  std::vector<std::string> outputs;         ///< the buffers that it writes
+  std::vector<std::string> profiles{};      ///< the buffers of fields that vary along one axis alone
   std::vector<ExportParameter> parameters;  ///< all of them
 
   std::string declaration(std::string_view linkage = "") const;  ///< cudaError_t name(...), without a semicolon

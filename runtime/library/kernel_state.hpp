@@ -55,7 +55,7 @@ struct Kernel::State {
   int device = 0;
   std::string architecture;  ///< "sm_90"
   std::string gpu;           ///< model; empty where an architecture alone was named
-  Problem step;              ///< of one whole step
+  Problem step;              ///< one whole step
   std::vector<Sweep> plan;   ///< the one with most steps first; the last one advances by one step, stage by stage
   LaunchBuffers buffers;     ///< those of the sweep that needs most
   std::unique_ptr<Workspaces> workspaces;  ///< null where there is no driver
@@ -68,8 +68,8 @@ struct Kernel::State {
   /// What most of a long run goes through.
   const std::vector<StageKernel>& main_stages() const { return plan.front().stages; }
 
-  /// Of a stencil of one stage that kernel, else the stage's own: fused steps have one kernel for all stages. Throws
-  /// Error(invalid_argument) for a stage that the stencil does not have.
+  /// What most of a long run goes through where the stencil has one stage, else the stage's own kernel: fused steps
+  /// have one kernel for all stages. Throws Error(invalid_argument) for a stage that the stencil does not have.
   const StageKernel& main_stage(int stage) const;
 };
 

@@ -36,7 +36,7 @@ struct LibraryParts {
   std::function<std::vector<WinnerRecord>(const std::string& name)> kernel_winners = [](const std::string&) {
     return std::vector<WinnerRecord>();
   };
-  /// Of a GPU model that won something; nothing where none did.
+  /// The architecture of a GPU model that won something; nothing where none did.
   std::function<std::optional<std::string>(const std::string& gpu)> architecture_of = [](const std::string&) {
     return std::optional<std::string>();
   };

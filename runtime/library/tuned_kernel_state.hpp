@@ -21,7 +21,7 @@ struct TunedKernel::State {
   KernelSource source;
   LaunchGeometry geometry;
   std::shared_ptr<LoadedKernel> loaded;
-  std::vector<std::size_t> symbol_bytes;   ///< of each argument what a launch copies to its symbol; 0: it has none
+  std::vector<std::size_t> symbol_bytes;   ///< for each argument what a launch copies to its symbol; 0: it has none
   std::filesystem::path capture_folder;    ///< for the first launch; empty: it is not captured
   std::atomic<bool> was_captured = false;  ///< or is being captured
 };

@@ -11,7 +11,7 @@
 namespace stencil_tune {
 
 struct OwnExportOptions {
-  std::string name;                     ///< of the launcher, a C identifier
+  std::string name;                     ///< name of the launcher, a C identifier
   std::vector<std::string> provenance;  ///< a line of comment each
   bool with_main = false;               ///< adds a check against the reference, and a benchmark
 };

@@ -44,7 +44,7 @@ class DeviceField {
 
   void* data() const noexcept;          ///< device address of cell (0, 0, 0), aligned to 256 bytes
   std::int64_t pitch() const noexcept;  ///< cells
-  std::size_t bytes() const noexcept;   ///< of the array, with its padding
+  std::size_t bytes() const noexcept;   ///< size of the array, with its padding
 
   /// All cells in dense order, x fastest, as raw bytes of the element type: as_bytes(cells) of a vector. Both wait for
   /// the stream. Throw Error(invalid_argument) unless the span has cells * size bytes.

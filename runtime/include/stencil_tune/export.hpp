@@ -8,8 +8,8 @@ namespace stencil_tune {
 
 /// How a kernel is written out.
 struct ExportOptions {
-  std::string name{};  ///< of the launcher; a C identifier. Kernel::export_cuda(): empty for one after the stencil
-  /// Compiled for, "sm_90". Empty: what a Kernel was looked up for, else sm_90.
+  std::string name{};  ///< the launcher's, a C identifier. Kernel::export_cuda(): empty for one after the stencil
+  /// The architecture that is compiled for, "sm_90". Empty: what a Kernel was looked up for, else sm_90.
   std::string architecture{};
   /// Lines for the comment, made harmless before they are written. Kernel::export_cuda(): empty for its evidence.
   std::vector<std::string> provenance{};

@@ -44,7 +44,7 @@ struct Evidence {
   std::string nvrtc{};           ///< then
   std::string tuned_at{};        ///< ISO 8601, UTC
   double gstencils = 0;          ///< GStencil/s then
-  double share = 0;              ///< of the copy ceiling then, 0..1
+  double share = 0;              ///< rate over the copy ceiling's then, 0..1
   /// What a careful reader would want to know: another driver, other templates, winners passed over and why.
   std::vector<std::string> notes{};
 
@@ -69,30 +69,30 @@ class Kernel {
   /// Library::lookup() makes kernels.
   explicit Kernel(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  Match match() const noexcept;  ///< of the part of the plan that most of a long advance() goes through, the worst
-  int stages() const noexcept;   ///< of the stencil
+  Match match() const noexcept;  ///< the worst in the part of the plan that most of a long advance() goes through
+  int stages() const noexcept;   ///< how many the stencil has
 
-  /// Why this kernel runs the stage in launch() and launch_stage(); of a stencil of one stage, run_evidence().
+  /// Why this kernel runs the stage in launch() and launch_stage(); with a single stage the same as run_evidence().
   const Evidence& evidence(int stage = 0) const;
 
-  /// Why this kernel: of the one that most of a long advance() goes through, the worst match where those are several.
+  /// Why the kernel runs that most of a long advance() goes through: the worst match where those are several.
   const Evidence& run_evidence() const noexcept;
 
-  /// Whether that one makes all stages of a step in one pass over memory.
+  /// Whether that kernel makes all stages of a step in one pass over memory.
   bool fuses_stages() const noexcept;
 
   /// Steps that one launch of advance() makes where the request was for several; 1 where none are fused. match() and
-  /// run_evidence() are then of the kernel that fuses them, with a note on the one for single steps.
+  /// run_evidence() are then about the kernel that fuses them, with a note on the one for single steps.
   int fused_steps() const noexcept;
 
   std::size_t alignment() const noexcept;    ///< bytes that the fields' addresses must be multiples of
-  std::size_t field_bytes() const noexcept;  ///< of each field's array
+  std::size_t field_bytes() const noexcept;  ///< bytes of each field's array
   /// Device memory that prepare() takes for each stream: spare buffers, where fused steps store more fields than the
-  /// caller has buffers for, as of two time levels.
+  /// caller has buffers for, as with two time levels.
   std::size_t workspace_bytes() const noexcept;
   Box updated_box(int stage = 0) const;  ///< the cells a step writes
 
-  std::string architecture() const;  ///< that it was looked up for: "sm_90"
+  std::string architecture() const;  ///< the one that it was looked up for: "sm_90"
   int device() const noexcept;       ///< ordinal of the GPU that it was looked up for; -1 for one by its name
 
   /// The CUDA source of what evidence(stage) names, -1: run_evidence(), as NVRTC is given it: its templates written

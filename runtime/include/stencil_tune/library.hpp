@@ -19,11 +19,11 @@ struct Request {
   ElementType type =
       ElementType::f32;  ///< what a definition asks for stands in Stencil::element, for the caller to take
   Extents extents{};     ///< cells on each axis
-  Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};  ///< of x, y, z
+  Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};  ///< on x, y, z
   std::int64_t pitch = 0;       ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
-  int steps = 1;                ///< of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
+  int steps = 1;                ///< steps of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
   Objective objective =
       Objective::time;  ///< which winner, where there are several; another one where it is all there is
   /// In place of a GPU that is here, one by name: a model as drivers report it ("NVIDIA H200"), its short name
@@ -92,7 +92,7 @@ class Library {
   void reload();
 
   struct Impl;
-  explicit Library(std::unique_ptr<Impl> impl);  ///< of parts that a test made
+  explicit Library(std::unique_ptr<Impl> impl);  ///< for tests, which make the parts themselves
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -29,7 +29,7 @@ class Points {
   /// What runs with these points go without, and why; empty where they run what all others do.
   const std::vector<std::string>& notes() const noexcept;
 
-  std::size_t device_bytes() const noexcept;  ///< that the placement takes
+  std::size_t device_bytes() const noexcept;  ///< memory that the placement takes
 
   const State& state() const noexcept { return *state_; }  ///< for the library's own parts
 

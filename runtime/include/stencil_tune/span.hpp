@@ -16,7 +16,7 @@ class Span {
   using ElementOf = std::remove_pointer_t<decltype(std::data(std::declval<Range&>()))>;
 
  public:
-  constexpr Span() noexcept = default;                                              ///< of nothing
+  constexpr Span() noexcept = default;                                              ///< empty
   constexpr Span(T* data, std::size_t size) noexcept : data_(data), size_(size) {}  ///< `size` elements
   template <class Range, class = std::enable_if_t<std::is_convertible_v<ElementOf<Range> (*)[], T (*)[]>>>
   constexpr Span(Range&& range) noexcept : data_(std::data(range)), size_(std::size(range)) {}  ///< all of a container

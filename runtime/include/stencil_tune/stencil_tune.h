@@ -81,7 +81,7 @@ typedef struct stencil_tune_request {
   int64_t extents[3];   /**< nx, ny, nz in cells, x fastest; 1 beyond the stencil's rank */
   int64_t pitch;        /**< cells from one row to the next; 0: rows are dense */
   int32_t device;       /**< ordinal; -1: the GPU of the current context */
-  int32_t steps;        /**< of a typical stencil_tune_advance(), which may fuse as many in one launch; 0: 1 */
+  int32_t steps;        /**< steps of a typical stencil_tune_advance(), which may fuse as many in one launch; 0: 1 */
   size_t alignment;     /**< bytes that the fields' addresses are multiples of; 0: 256, as cudaMalloc gives */
   const stencil_tune_stencil* parsed; /**< in place of `stencil`; needed until stencil_tune_lookup() returns */
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
@@ -125,9 +125,9 @@ typedef struct stencil_tune_evidence {
   int64_t tuned_extents[3]; /**< where the winner won: nx, ny, nz */
   int64_t tuned_pitch;      /**< cells from one row to the next, then */
   double gstencils;         /**< GStencil/s then */
-  double share;             /**< of the copy ceiling then, 0..1 */
+  double share;             /**< rate over the copy ceiling's then, 0..1 */
   stencil_tune_match match; /**< how well it fits */
-  int32_t fused_steps;      /**< that one launch of it makes */
+  int32_t fused_steps;      /**< steps that one launch of it makes */
 } stencil_tune_evidence;
 
 /** Evidence to be filled in begins with it. */
@@ -140,9 +140,9 @@ typedef struct stencil_tune_evidence {
 /** How a kernel is written out as a CUDA file. */
 typedef struct stencil_tune_export_options {
   size_t struct_size;       /**< set by STENCIL_TUNE_EXPORT_OPTIONS_INIT */
-  const char* name;         /**< of the launcher, a C identifier; NULL: after the file, else after the stencil */
+  const char* name;         /**< name of the launcher, a C identifier; NULL: after the file, else after the stencil */
   const char* architecture; /**< compiled for; NULL: what the kernel was looked up for */
-  int32_t stage;            /**< of the stencil; -1: whole steps, where one launch makes them */
+  int32_t stage;            /**< one of the stencil's; -1: whole steps, where one launch makes them */
   int32_t with_main;        /**< 1: adds a self-check against a plain CPU loop, and a benchmark */
   int32_t split_header;     /**< 1: declares the launcher in NAME.h, which the source includes */
   int32_t reserved;         /**< 0 */
@@ -157,7 +157,7 @@ typedef struct stencil_tune_point_cell {
   int32_t point;   /**< number of the source or receiver, from 0 */
   int32_t field;   /**< in the order of a launch's addresses, from 0 */
   int64_t cell[3]; /**< x, y, z; 0 beyond the stencil's rank */
-  double weight;   /**< of the cell */
+  double weight;   /**< weight of the cell */
 } stencil_tune_point_cell;
 
 /** What runs do at points, for any number of steps; step s counts from the first one of a call, 0.
@@ -187,7 +187,7 @@ typedef struct stencil_tune_point_list {
 #define STENCIL_TUNE_POINT_LIST_INIT \
   { sizeof(stencil_tune_point_list), NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
-/** Of the library: "0.1.0". */
+/** The library's version: "0.1.0". */
 const char* stencil_tune_version(void);
 
 /** Text of the last error on this thread; empty when there was none. Valid until the next call on this thread. */
@@ -281,9 +281,9 @@ void stencil_tune_release(stencil_tune_kernel* kernel); /**< NULL is fine */
 
 /* What was found. Texts live as long as the kernel. */
 
-/** How well it fits, of the stage that matches worst. */
+/** How well the stage fits that matches worst. */
 stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel);
-const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel);     /**< of the first stage */
+const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel);     /**< code of the first stage */
 const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel); /**< a sentence a stage */
 double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel);     /**< GStencil/s when tuned, else 0 */
 /** The whole of it, for one stage in a launch; -1: of the kernel that most of a long stencil_tune_advance() goes
@@ -291,7 +291,7 @@ double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel);     /**
 stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* kernel, int32_t stage,
                                                     stencil_tune_evidence* evidence);
 const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel); /**< looked up for: "sm_90" */
-int32_t stencil_tune_kernel_stage_count(const stencil_tune_kernel* kernel);      /**< of the stencil */
+int32_t stencil_tune_kernel_stage_count(const stencil_tune_kernel* kernel);      /**< how many the stencil has */
 /** Steps that one launch of stencil_tune_advance() makes; 1 where none are fused. */
 int32_t stencil_tune_kernel_fused_steps(const stencil_tune_kernel* kernel);
 /** The cells that a step writes: three indices each, low <= cell < high. */
@@ -301,7 +301,7 @@ stencil_tune_status stencil_tune_kernel_updated_box(const stencil_tune_kernel* k
 int32_t stencil_tune_kernel_field_count(const stencil_tune_kernel* kernel);
 /** Coefficients that a launch takes, where any are given. */
 int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel);
-/** Of each field's array. */
+/** Bytes of each field's array. */
 size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel);
 /** Bytes that the fields' addresses must be multiples of. */
 size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);
@@ -470,10 +470,10 @@ typedef struct stencil_tune_exchange {
   size_t struct_size;                       /**< sizeof(stencil_tune_exchange) */
   const void* table;                        /**< the DLPackExchangeAPI of the arrays' type, of dlpack.h 1 */
   void* (*item)(void* arrays, ptrdiff_t i); /**< array i, borrowed: PyTuple_GetItem() */
-  void* (*release_lock)(void);              /**< of the interpreter, for the launch: PyEval_SaveThread() */
+  void* (*release_lock)(void);              /**< releases the interpreter's lock for the launch: PyEval_SaveThread() */
   void (*take_lock)(void* thread);          /**< PyEval_RestoreThread() */
   const int32_t* fields;                    /**< the field that each array is */
-  int32_t count;                            /**< of arrays: as many as the stencil has fields */
+  int32_t count;                            /**< how many arrays: as many as the stencil has fields */
   int32_t reserved;                         /**< 0 */
 } stencil_tune_exchange;
 
@@ -507,7 +507,7 @@ stencil_tune_match stencil_tune_own_match(const stencil_tune_own_kernel* kernel)
 const char* stencil_tune_own_code(const stencil_tune_own_kernel* kernel);     /**< "TILE=32,RX=4" */
 const char* stencil_tune_own_evidence(const stencil_tune_own_kernel* kernel); /**< all of it, for people */
 double stencil_tune_own_rate(const stencil_tune_own_kernel* kernel);          /**< when tuned; 0: never */
-const char* stencil_tune_own_unit(const stencil_tune_own_kernel* kernel);     /**< of the rate: "GFLOP/s" */
+const char* stencil_tune_own_unit(const stencil_tune_own_kernel* kernel);     /**< unit of the rate: "GFLOP/s" */
 int32_t stencil_tune_own_device(const stencil_tune_own_kernel* kernel);       /**< ordinal of its GPU */
 /** The CUDA source as it is compiled; to be freed by stencil_tune_free_text(). */
 stencil_tune_status stencil_tune_own_source(const stencil_tune_own_kernel* kernel, char** text);

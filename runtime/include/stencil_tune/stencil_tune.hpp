@@ -3,7 +3,7 @@
 //     stencil_tune::Request request;
 //     request.stencil = stencil_tune::parse_stencil("u_next = u + alpha * laplacian(u); alpha = 0.1");
 //     request.extents = stencil_tune::parse_extents("512", 3);
-//     request.steps = 100;                    // of a typical run: kernels may fuse some of them
+//     request.steps = 100;                    // steps of a typical run: kernels may fuse some
 //     stencil_tune::Library library;
 //     stencil_tune::Kernel kernel = library.lookup(request);
 //     kernel.prepare();                       // compiled on first use, then taken from the binary cache

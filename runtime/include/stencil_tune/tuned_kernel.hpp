@@ -55,7 +55,7 @@ class LaunchValue {
 
   bool is_address() const noexcept { return is_address_; }        ///< whether it is no number
   bool is_floating() const noexcept { return is_floating_; }      ///< whether it is a floating-point number
-  std::size_t bytes() const noexcept { return bytes_; }           ///< that it takes
+  std::size_t bytes() const noexcept { return bytes_; }           ///< memory that it takes
   const unsigned char* value() const noexcept { return value_; }  ///< its bytes
 
  private:

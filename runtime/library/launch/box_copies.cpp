@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBoxesALaunch = 32;
 constexpr std::int64_t kThreads = 256;
-constexpr std::int64_t kMostBlocks = 1024;  // of a box: more cells than these have threads are walked over
+constexpr std::int64_t kMostBlocks = 1024;  // blocks for a box: more cells than these have threads are walked over
 constexpr std::int64_t kMostCells = std::int64_t{1} << 30;
 
 /// templates/box_copies.cuh has the same structures, member by member.

@@ -29,7 +29,7 @@ class LayerCopier {
   struct Copy {
     const void* from = nullptr;
     void* to = nullptr;
-    std::size_t stage = 0;  ///< whose layers
+    std::size_t stage = 0;  ///< the stage whose layers they are
   };
 
   /// Asynchronous. Throws Error(invalid_argument) where it was not prepared in the context.
@@ -38,7 +38,7 @@ class LayerCopier {
  private:
   BoxCopier copier_;
   std::int64_t row_ = 0, plane_ = 0;
-  std::vector<std::vector<Box>> layers_;  ///< of each stage
+  std::vector<std::vector<Box>> layers_;  ///< layers of each stage
 };
 
 }  // namespace stencil_tune

@@ -17,7 +17,7 @@ class PackedLaunch {
 
   const LaunchGeometry& geometry() const noexcept { return geometry_; }
 
-  /// Of the launch's parameter.
+  /// Size of the launch's parameter.
   std::size_t argument_bytes() const noexcept { return arguments_.bytes(); }
 
   /// The launch's parameter, tensor maps included. coefficients: empty for the stencil's own values. place: for

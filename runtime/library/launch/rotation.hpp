@@ -17,7 +17,7 @@ std::vector<int> buffer_rotation(const Stencil& stencil);
 struct HeldOutput {
   int place = 0;          ///< the buffer's (generator/stencil/buffers.hpp): a field or a spare buffer
   int layers_of = 0;      ///< the field whose buffer has them
-  std::size_t stage = 0;  ///< that writes what is stored: these are the layers that it keeps
+  std::size_t stage = 0;  ///< the stage that writes what is stored: these are the layers that it keeps
   bool between = false;   ///< an intermediate, which has them in single steps too
   bool follows = false;   ///< they are others in each step
 };

@@ -35,10 +35,10 @@ void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUs
 /// One launch of some cells. Everything given was checked.
 struct StageLaunch {
   Driver& driver;
-  std::uint64_t context;  ///< id of the one that is current: to ask the driver takes as long as much of a launch
+  std::uint64_t context;  ///< id of the current one: to ask the driver takes as long as much of a launch
   const StageKernel& stage;
   CUstream_st* stream;
-  std::span<void* const> buffers;  ///< of the fields, and spare ones
+  std::span<void* const> buffers;  ///< the fields' buffers, and spare ones
   std::span<const double> coefficients;
   const std::optional<Box>& box;
   const Place& place;

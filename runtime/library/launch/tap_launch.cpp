@@ -19,7 +19,7 @@ constexpr int kMostInputs = 8;
 constexpr std::array<int, 2> kCapacities{64, 1024};
 constexpr std::int64_t kBlockX = 32;
 constexpr std::int64_t kBlockY = 8;
-constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;  // of a launch, along x
+constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;  // blocks of a launch along x
 
 /// templates/taps.cuh has the same structure, member by member.
 template <class Value, int kCapacity>

@@ -21,7 +21,7 @@ class Workspaces {
   Workspaces& operator=(const Workspaces&) = delete;
   ~Workspaces();
 
-  /// Of one set.
+  /// Size of one set.
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(count_) * stride_; }
 
   /// Allocates in the current context what is not there yet: for the stream, or for the first one that asks.

@@ -90,7 +90,7 @@ std::optional<Contender> contend(const Problem& problem, const LookupTarget& tar
   std::optional<std::string> forbidden;
   try {
     Contender contender{.winner = &winner, .tuning = parse_code(trial.code), .stale = is_stale(trial)};
-    if (problem.steps == 1 && sweeps_per_launch(contender.tuning) > 1) return std::nullopt;  // of runs: no note
+    if (problem.steps == 1 && sweeps_per_launch(contender.tuning) > 1) return std::nullopt;  // it is for runs: no note
     contender.distance = log_distance(trial.problem.extents, problem.extents);
     contender.other_pitch = trial.problem.extents == problem.extents && pitch_of(trial.problem) != problem.pitch;
     contender.other_objective = objective_distance(trial, target.objective);

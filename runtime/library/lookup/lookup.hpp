@@ -34,7 +34,7 @@ struct Choice {
 
 /// The session of winners that ship with the library.
 inline constexpr std::string_view kPretunedSession = "pretuned";
-/// And of those of the site's database.
+/// The session of the winners in the site's database.
 inline constexpr std::string_view kSiteSession = "site";
 
 /// Sum over the axes of ln(a/b)^2: doubling one axis counts as much as halving it.

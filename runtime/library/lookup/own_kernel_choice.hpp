@@ -16,7 +16,7 @@ struct OwnChoice {
 };
 
 /// The best match among the winners of kernels of this name; those that are no legal configuration here are passed
-/// over, with a note. Of several sizes the nearest: the least sum of |log2| of their ratios; of several
+/// over, with a note. Among several sizes the nearest is taken: the least sum of |log2| of their ratios; among several
 /// objectives the rate in bursts.
 /// Throws Error(illegal_candidate) where no configuration is legal.
 OwnChoice choose_configuration(const OwnKernel& kernel, const DeviceFacts& device,

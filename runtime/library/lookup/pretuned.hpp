@@ -32,7 +32,7 @@ std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files = 
 std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_view gpu,
                                         std::span<const TemplateFile> files = pretuned_files());
 
-/// Whose winner it is: "shipped", "site" or "yours".
+/// Where the winner is from: "shipped", "site" or "yours".
 std::string_view origin_of(const TrialRecord& trial) noexcept;
 
 /// The same as a reader is told: "shipped with stencil-tune", "of the site's database" or "yours".

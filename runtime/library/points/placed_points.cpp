@@ -20,7 +20,7 @@ namespace stencil_tune {
 
 namespace {
 
-constexpr std::size_t kTensorMapAlignment = 64;  // of a parameter that has tensor maps
+constexpr std::size_t kTensorMapAlignment = 64;  // alignment of a parameter that has tensor maps
 
 // What several launches capture is summed up at once: a sum takes a launch of its own, and the next steps wait for it.
 constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
@@ -239,7 +239,7 @@ class PlacementWriter {
   const ReceiverCells cells_;
   DeviceTables tables_;
   std::size_t captured_bytes_ = 0;
-  std::vector<std::size_t> order_;  ///< of the receivers' cells, receiver by receiver
+  std::vector<std::size_t> order_;  ///< the receivers' cells, receiver by receiver
 };
 
 }  // namespace

@@ -12,19 +12,19 @@
 
 namespace stencil_tune {
 
-/// Of a sweep of the plan whose launches fuse steps or stages.
+/// The points in a sweep of the plan whose launches fuse steps or stages.
 struct SweepPoints {
   bool takes_part = true;               ///< false: its kernel takes no points, so that runs with them go without it
   std::shared_ptr<LoadedKernel> fused;  ///< null: the sweep is made stage by stage
   std::size_t parameter_multiple = 1;   ///< bytes that the kernel's parameter is a multiple of
   PointTables<double> tables{};         ///< addresses; those of values may be floats'
-  DevicePointer places = 0;             ///< of receivers' cells among the captured
-  int launches_between_sums = 1;        ///< that there is room for among the captured
+  DevicePointer places = 0;             ///< places of receivers' cells among the captured
+  int launches_between_sums = 1;        ///< launches whose captured cells there is room for
 };
 
 /// The sources of one field, for steps that are made stage by stage.
 struct FieldSources {
-  int stage = 0;  ///< that writes it
+  int stage = 0;  ///< the stage that writes it
   int field = 0;
   std::int64_t cells = 0;
   DevicePointer places = 0, first = 0, source = 0, weight = 0;  ///< AddArguments
