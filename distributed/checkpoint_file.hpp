@@ -37,7 +37,7 @@ class HashedFile {
 
   void write(std::span<const std::byte> bytes);
   void read(std::span<std::byte> bytes);  ///< throws Error(file_io) where the file ends before
-  std::uint64_t hash() const;             ///< of all bytes so far
+  std::uint64_t hash() const;             ///< hash of all bytes so far
   void sync();                            ///< what was written is on the disk when it returns
 
  private:

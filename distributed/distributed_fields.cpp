@@ -30,7 +30,7 @@ void require_bytes(const Impl& kernel, int field, std::int64_t cells, std::size_
                           kernel.problem().stencil.fields[static_cast<std::size_t>(field)], wanted, bytes));
 }
 
-/// Of the axis along which the field alone varies; -1 for one of the whole grid.
+/// The axis along which the field alone varies; -1 for a field of the whole grid.
 int axis_of(const Impl& kernel, int field) { return profile_axis(kernel.problem().stencil, field); }
 
 void require_whole_grid(const Impl& kernel, int field) {

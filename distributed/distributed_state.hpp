@@ -32,12 +32,12 @@ struct DistributedKernel::Impl {
   std::optional<Problem> whole;      ///< one step of the whole grid
   int per_exchange = 1;              ///< steps
   std::vector<int> with_halos;       ///< fields
-  std::vector<ExchangePlan> before;  ///< [k - 1]: of the fields that k steps change, before these
+  std::vector<ExchangePlan> before;  ///< [k - 1]: brings halos of the fields that k steps change, before these
   std::unique_ptr<HaloExchange> exchange;
   std::unique_ptr<Overlap> overlap;  ///< null: halos first
 
   const Kernel::State& state() const { return kernel->state(); }
-  const Problem& problem() const { return state().step; }  ///< of this rank's arrays
+  const Problem& problem() const { return state().step; }  ///< one step on this rank's arrays
   int rank() const { return ranks->rank(); }
   Box inner() const;  ///< own cells, counted from the array's first
   std::vector<Box> early_boxes() const;
@@ -67,7 +67,7 @@ struct DistributedKernel::Impl {
 struct DistributedFields::Impl {
   std::shared_ptr<DistributedKernel::Impl> kernel;
   std::vector<DeviceBuffer> memory;
-  std::vector<void*> buffers;  ///< of each field, now
+  std::vector<void*> buffers;  ///< where each field stands now
   std::vector<bool> changed;   ///< so that halos must be exchanged whatever comes next
 
   /// Where fields were changed by their owner, all their halos. Returns whether those of all fields that steps change

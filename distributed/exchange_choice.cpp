@@ -17,7 +17,7 @@ namespace stencil_tune {
 namespace {
 
 /// Rates were measured on other grids than the parts, and links once: what is not faster by as much may be slower.
-constexpr double kClearlyFaster = 0.97;  // of the time
+constexpr double kClearlyFaster = 0.97;  // times the other's time
 
 /// One rank's part in weighing kernels and exchanges.
 class Weighing {

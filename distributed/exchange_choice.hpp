@@ -8,7 +8,7 @@
 namespace stencil_tune {
 
 struct ExchangeChoice {
-  int fused_steps = 1;   ///< of a launch, at most
+  int fused_steps = 1;   ///< steps of a launch, at most
   int per_exchange = 1;  ///< steps
 };
 

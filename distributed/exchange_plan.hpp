@@ -18,14 +18,14 @@ struct FieldHalo {
 /// Cells of one field in a message.
 struct MessagePart {
   int field = 0;
-  Box cells;               ///< of the rank's array, counted from its first cell
-  std::int64_t start = 0;  ///< of the part, in cells from that of all messages of the exchange
+  Box cells;               ///< in the rank's array, counted from its first cell
+  std::int64_t start = 0;  ///< where the part begins, in cells from the start of all messages of the exchange
 };
 
 struct Message {
   int peer = 0;
   std::vector<MessagePart> parts;  ///< one after another
-  std::int64_t cells = 0;          ///< of all parts
+  std::int64_t cells = 0;          ///< sum over all parts
 };
 
 /// One message for each neighbour, edges and corners included, so that all can travel at once. Both lists go through
@@ -42,7 +42,7 @@ struct ExchangePlan {
   std::int64_t cells_received() const;
 };
 
-/// Of the fields that a step of the whole grid changes: what so many steps need.
+/// Halos of the fields that a step of the whole grid changes, as deep as so many steps need.
 std::vector<FieldHalo> halos_before(const Problem& whole, int steps);
 
 ExchangePlan plan_exchange(const Decomposition& grid, int rank, const std::vector<FieldHalo>& fields);

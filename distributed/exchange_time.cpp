@@ -10,7 +10,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // of a message; links are as fast as they get far below
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // largest message; links are as fast as they get far below
 constexpr std::size_t kLeastBytes = 8;
 constexpr int kWarmUps = 2;  // the first exchange of two ranks connects them
 constexpr int kRepeats = 10;

@@ -9,9 +9,9 @@
 
 namespace stencil_tune {
 
-/// Of one rank with its neighbours; packing is left out.
+/// The time of one rank's exchange with its neighbours; packing is left out.
 struct ExchangeTime {
-  double latency_s = 0;  ///< of one that brings next to nothing
+  double latency_s = 0;  ///< time of an exchange that brings next to nothing
   double s_per_byte = 0;
 
   double of(double bytes) const { return latency_s + bytes * s_per_byte; }

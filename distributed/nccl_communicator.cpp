@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::microseconds(20);  // between two looks at what ranks wait for
 
-constexpr std::size_t kRoomBytes = 4096;  // of a rank, at least: all that ranks tell each other in set-up
+constexpr std::size_t kRoomBytes = 4096;  // bytes for each rank, at least: all that ranks tell each other in set-up
 
 }  // namespace
 

@@ -56,7 +56,7 @@ class DistributedKernel {
   DistributedKernel& operator=(DistributedKernel&&) noexcept;
   ~DistributedKernel();
 
-  const Decomposition& decomposition() const noexcept;  ///< of the whole grid
+  const Decomposition& decomposition() const noexcept;  ///< how the whole grid is cut
   int rank() const noexcept;                            ///< this one
   Box owned() const;                                    ///< cells of the grid that this rank owns
   const Kernel& kernel() const noexcept;                ///< the rank's own, for its part with the halo
@@ -115,9 +115,9 @@ class DistributedFields {
   DistributedFields& operator=(DistributedFields&&) noexcept;
   ~DistributedFields();
 
-  /// Sets the rank's own cells. Of a profile (Stencil::profiles) those of the whole axis, on every rank.
+  /// Sets the rank's own cells. A profile (Stencil::profiles) is set as a whole, on every rank.
   void write(int field, Span<const std::byte> cells, CUstream_st* stream = nullptr);
-  /// The way back; not of a profile.
+  /// The way back; not for profiles.
   void read(int field, Span<std::byte> cells, CUstream_st* stream = nullptr) const;
 
   /// Collective: from `root`, which has all cells of the grid, to their owners. Other ranks pass nothing.
@@ -136,7 +136,7 @@ class DistributedFields {
   /// Device address of the field's array; advance() moves fields to other buffers.
   void* data(int field) const;
   Box inner() const;                    ///< the rank's own cells, counted from the array's first
-  Extents extents() const;              ///< of the arrays
+  Extents extents() const;              ///< extents of the arrays
   std::int64_t pitch() const noexcept;  ///< cells from one row to the next
 
   /// Says on all ranks that own cells of the field were changed by address; write() and scatter() say so themselves.
