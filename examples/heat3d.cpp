@@ -18,8 +18,8 @@ namespace po = boost::program_options;
 using namespace examples;
 
 struct Decay {
-  double discrete = 0;  ///< factor after all steps, of the scheme
-  double analytic = 0;  ///< of the equation
+  double discrete = 0;  ///< the scheme's factor after all steps
+  double analytic = 0;  ///< the equation's
 };
 
 Decay expected_decay(const Eigenmode& mode, double alpha, std::int64_t steps) {

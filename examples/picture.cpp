@@ -15,7 +15,7 @@ namespace st = stencil_tune;
 namespace {
 
 constexpr std::size_t kChannels = 3;
-constexpr double kFullScale = 65535;  // of libpng's linear samples
+constexpr double kFullScale = 65535;  // the largest of libpng's linear samples
 constexpr std::size_t kLargestSide = 1024;
 
 /// libpng's description of an image, freed whatever happens.

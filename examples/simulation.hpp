@@ -18,10 +18,10 @@ struct Grid {
 
 struct Rate {
   double gstencils = 0;  ///< GStencil/s: 1e9 updated cells a second, of whole runs
-  int fused_steps = 1;   ///< that a launch makes
+  int fused_steps = 1;   ///< steps that a launch makes
   double one_step = 0;   ///< GStencil/s of the best kernel that makes one step a launch; the same where none are fused
   double copy_gbps = 0;  ///< GB/s, read + written, of a copy from one field to another
-  double share = 0;      ///< of that, which the stencil's least traffic at this rate amounts to
+  double share = 0;      ///< share of that copy's rate to which the stencil's least traffic amounts at this rate
 };
 
 /// Where there is no GPU to run on.
@@ -63,7 +63,7 @@ class Simulation {
   stencil_tune::DeviceContext context_;
   stencil_tune::Library library_;
   mutable std::vector<stencil_tune::DeviceField> storage_;
-  std::vector<void*> fields_;  ///< of storage_, in the order of the stencil's fields as of now
+  std::vector<void*> fields_;  ///< addresses in storage_, in the order of the stencil's fields as of now
   stencil_tune::Kernel kernel_;
   std::vector<double> coefficients_;
 };

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads)
 
   float sum[CELLS_Y][CELLS_X] = {};
 #pragma unroll
-  for (int row = 0; row < CELLS_Y + 2 * RADIUS; ++row) {  // of the cells that the thread reads
+  for (int row = 0; row < CELLS_Y + 2 * RADIUS; ++row) {  // rows of the cells that the thread reads
     const int from_y = y * CELLS_Y + row;
 #pragma unroll
     for (int j = 0; j < kWeights; ++j) {

@@ -114,7 +114,7 @@ __device__ inline float sum_of_block(float mine) {
 #endif
 }
 
-/// Of the block's cells: whole turns without checks, the rest of the array cell by cell.
+/// The sum of the block's cells: whole turns without checks, the rest of the array cell by cell.
 __device__ inline float sum_of_cells(const float* in, long long n) {
   const long long turn = static_cast<long long>(gridDim.x) * BLOCK * VECTOR * LOADS;
   const long long thread = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x;

@@ -30,7 +30,7 @@ const double kPi = std::acos(-1.0);
 /// The planes of one rank: 0 and planes - 1 are halos, or the walls.
 struct Extents {
   std::int64_t n;       ///< cells on x and y
-  std::int64_t planes;  ///< of this rank, with both halos
+  std::int64_t planes;  ///< planes of this rank, with both halos
   std::int64_t first;   ///< the global index of plane 0
 
   std::int64_t plane_cells() const { return n * n; }
@@ -42,10 +42,10 @@ class Slab {
  public:
   virtual ~Slab() = default;
   virtual void update(const st::Box& cells) = 0;                ///< cells of the next state; may be asynchronous
-  virtual void get(std::int64_t plane, float* host) = 0;        ///< of the next state; waits for its updates
-  virtual void set(std::int64_t plane, const float* host) = 0;  ///< of the next state
+  virtual void get(std::int64_t plane, float* host) = 0;        ///< reads from the next state; waits for its updates
+  virtual void set(std::int64_t plane, const float* host) = 0;  ///< writes to the next state
   virtual void swap() = 0;                                      ///< the next state becomes the present one
-  virtual std::vector<float> cells() = 0;                       ///< of the present state
+  virtual std::vector<float> cells() = 0;                       ///< all cells of the present state
 };
 
 class GpuSlab : public Slab {

@@ -36,8 +36,8 @@ p = "p_prev"
 )toml";
 
 constexpr double kCourant = 0.31622776601683794;  // sqrt(c2): cells a step where v is 1
-constexpr double kPeriod = 30;                    // of the wavelet, in steps
-constexpr double kDelay = 40;                     // of its middle
+constexpr double kPeriod = 30;                    // period of the wavelet, in steps
+constexpr double kDelay = 40;                     // step of its peak
 
 /// Ricker's wavelet.
 std::vector<float> wavelet(std::int64_t steps) {
@@ -51,9 +51,9 @@ std::vector<float> wavelet(std::int64_t steps) {
 
 struct Shot {
   std::int64_t n;
-  double x, y, z;  ///< of the source
+  double x, y, z;  ///< position of the source
   st::PointList points;
-  std::vector<double> distances;  ///< of the receivers, in cells
+  std::vector<double> distances;  ///< distances of the receivers, in cells
 };
 
 /// Receivers in rows, around the source and some cells below it.
@@ -96,7 +96,7 @@ std::int64_t arrival(const std::vector<float>& records, int receivers, int recei
   return first - trace.begin();
 }
 
-/// Of receivers near the source: when the wave has run there through water.
+/// Whether the wave comes to receivers near the source when it has run there through water.
 bool arrivals_right(const Shot& shot, const std::vector<float>& records, std::int64_t steps) {
   bool right = true;
   for (std::size_t i = 0; i < shot.distances.size(); i += std::max<std::size_t>(1, shot.distances.size() / 10)) {
