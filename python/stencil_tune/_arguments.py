@@ -27,8 +27,8 @@ class Evidence:
     tuned_at: str  #: ISO 8601, UTC
     tuned_extents: tuple[int, ...]  #: nx, ny, nz where the winner won
     gstencils: float  #: GStencil/s then: 10^9 cells updated a second
-    share: float  #: of the copy ceiling then, 0 to 1
-    fused_steps: int  #: that one launch of it makes in advance()
+    share: float  #: rate over the copy ceiling's then, 0 to 1
+    fused_steps: int  #: steps that one launch of it makes in advance()
     notes: tuple[str, ...]  #: what a careful reader would want to know
 
     def __str__(self) -> str:
@@ -40,14 +40,14 @@ class FieldOrder:
 
     def __init__(self, stencil: Stencil):
         self.count = len(stencil.fields)
-        self.argument_at = [stencil._order.index(place) for place in range(self.count)]  #: of a function's, by field
+        self.argument_at = [stencil._order.index(place) for place in range(self.count)]  #: place among them, by field
         self.is_same = self.argument_at == list(range(self.count))
         self.pack = struct.Struct(f"{self.count}P").pack  #: addresses, by field, of a call that only reads them
         self.array = c.c_void_p * self.count  #: the same of a run, which says where each field went
 
 
 def numbers_of(values: Sequence[float]):
-    """As the C interface takes them, and how many."""
+    """Numbers as the C interface takes them, and how many."""
     return (c.c_double * len(values))(*values), len(values)
 
 
@@ -58,11 +58,11 @@ class KernelBase:
         self.stencil = stencil
         self._grid = grid
         self._native = _native.library()
-        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
+        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # cells of a profile; 0: a whole grid
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the arrays that it takes: (nz, ny, nx), the last axis is x."""
+        """Shape of the arrays that it takes: (nz, ny, nx), the last axis is x."""
         return self._grid.shape
 
     @property

@@ -44,7 +44,7 @@ class KernelOnArrays(KernelBase):
                 return False
         try:
             return exchange.step(arrays) == 0
-        except (BufferError, RuntimeError):  # of the library, which cannot describe the array
+        except (BufferError, RuntimeError):  # the library cannot describe the array
             return False
 
     def _addresses(self, arrays: Sequence[Any], stream: Any, whole: bool = False) -> tuple[list[int], int]:
@@ -90,7 +90,7 @@ class KernelOnArrays(KernelBase):
             self._exchanges[type(array)] = exchange_of(self._native, self._handle, type(array), list(range(self._count)))
 
     def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
-        """Of an array along one axis. Raises ArgumentError for another layout."""
+        """Address of an array along one axis. Raises ArgumentError for another layout."""
         layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
         self._refuse_profile(name, layout, length)
         if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None

@@ -31,7 +31,7 @@ _DTYPES = {
     "half": "f16", "f64": "f64", "f32": "f32", "f16": "f16", "bf16": "bf16", "<f8": "f64", "<f4": "f32", "<f2": "f16",
 }
 _FLOATING = frozenset(_DTYPES.values())
-# Of whole numbers, which only kernels of the user's own work on.
+# Types of whole numbers, which only kernels of the user's own work on.
 _WHOLE_DTYPES = {
     "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "uint8": "u8",
     "<i4": "i32", "<u4": "u32", "<i8": "i64", "<u8": "u64", "|u1": "u8",
@@ -55,7 +55,7 @@ def _cell_name(dtype: Any) -> str:
 
 
 def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Of an array in C order, in cells."""
+    """Strides of an array in C order, in cells."""
     return tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
 
 

@@ -37,7 +37,7 @@ class Exchange:
         self._how = _How(c.sizeof(_How), table, _address("PyTuple_GetItem"), _address("PyEval_SaveThread"),
                          _address("PyEval_RestoreThread"), c.addressof(self._fields), len(fields), 0)
         given = handle, c.addressof(self._how)
-        #: Of a tuple of arrays: the status of the step. Raises where one is none of the library's.
+        #: Takes a tuple of arrays, returns the step's status. Raises where one is none of the library's.
         self.step: Callable[[tuple[Any, ...]], int] = functools.partial(native.step_of_arrays, *given)
         #: The same into outputs that hold nothing yet.
         self.step_into_new: Callable[[tuple[Any, ...]], int] = functools.partial(native.step_into_new_of_arrays, *given)

@@ -19,7 +19,7 @@ class OwnArgument(NamedTuple):
 
     name: str
     type: str  # "f32*": an array; "i32": a number
-    cells: int  # that an array has at the least; 0 of a number
+    cells: int  # an array's at the least; 0: it is a number
     is_written: bool
 
 

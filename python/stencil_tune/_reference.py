@@ -159,7 +159,7 @@ class ReferenceKernel(KernelBase):
         numpy = _numpy()
         views: list[Any] = [self._view(array, place) for place, array in enumerate(given)]
         self._refuse_overlap(views)
-        with numpy.errstate(invalid="ignore"):  # of outputs that hold nothing yet
+        with numpy.errstate(invalid="ignore"):  # outputs may hold nothing yet
             values = [numpy.array(view, dtype=numpy.float64, order="C") for view in views]
         made: dict[str, Any] = {}
         if points is None:

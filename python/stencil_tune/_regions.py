@@ -10,7 +10,7 @@ from ._errors import ArgumentError
 
 
 class Regions(NamedTuple):
-    """Of one kernel, for calls that come again; Kernel.prepared_regions() makes them."""
+    """Regions of one kernel, for calls that come again; Kernel.prepared_regions() makes them."""
 
     boxes: Any  # low x, y, z, then high x, y, z of each
     number: int
@@ -43,5 +43,5 @@ def box_of(region: Sequence[slice], dims: Sequence[int], updated: Sequence[slice
 
 
 def as_numbers(values: Sequence[int]) -> Any:
-    """As the C interface takes them."""
+    """Whole numbers as the C interface takes them."""
     return (c.c_int64 * len(values))(*values)

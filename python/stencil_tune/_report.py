@@ -6,8 +6,8 @@ import html
 import re
 from typing import Any, Callable, Sequence
 
-_FRAME_HEIGHT = 420  # of the charts of the program's page, in pixels
-_WIDTH, _HEIGHT, _MARGIN = 480, 200, 36  # of the chart, in pixels
+_FRAME_HEIGHT = 420  # pixels that the charts of the program's page take
+_WIDTH, _HEIGHT, _MARGIN = 480, 200, 36  # pixels of the chart
 
 
 class TuningReport:
@@ -40,7 +40,7 @@ class TuningReport:
 
     @property
     def code(self) -> str | None:
-        """Of the winner."""
+        """The winner's code; None where there is none."""
         return self.winner["code"] if self.winner else None
 
     @property
@@ -154,7 +154,7 @@ def _ran(row: dict[str, Any]) -> bool:
 
 
 def _sustained(row: dict[str, Any]) -> str:
-    """Of kernels that raced under continuous load; their other rate is a burst's."""
+    """The sustained rate of a kernel that raced under continuous load; its other rate is a burst's."""
     return f" burst, {row['sustained_gstencils']:.1f} sustained" if row.get("sustained_gstencils") else ""
 
 

@@ -26,7 +26,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the arrays: z, y, x."""
+        """Shape of the arrays: z, y, x."""
         return self.extents[::-1]
 
     @property
@@ -36,13 +36,13 @@ class Grid:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Of the arrays, in cells."""
+        """Strides of the arrays, in cells."""
         plane = self.row * (self.extents[1] if len(self.extents) > 1 else 1)
         return (1, self.row, plane)[:len(self.extents)][::-1]
 
     @property
     def cells(self) -> int:
-        """With the padding of rows."""
+        """Cells of an array, with the padding of rows."""
         count = self.row
         for extent in self.extents[1:]:
             count *= extent
@@ -60,7 +60,7 @@ def boundary_text(boundary: str | Mapping[str, str]) -> str:
 
 
 def said_extents(dims: int | Sequence[int] | None, shape: Sequence[int] | None) -> int | tuple[int, ...] | None:
-    """Of the grid, from x on, or one for each axis; None where it is an array's. Raises ArgumentError."""
+    """Extents of the grid, x first, or one for all axes; None where an array says them. Raises ArgumentError."""
     if dims is not None and (hasattr(type(dims), "__index__") and getattr(dims, "ndim", 0) == 0 or
                              isinstance(dims, float)):
         return _values.whole(dims, "dims")
@@ -79,7 +79,7 @@ def said_rank(extents: int | tuple[int, ...] | None) -> int:
 
 
 def as_steps(steps: Any) -> int:
-    """Of a typical run."""
+    """Steps of a typical run. Raises ArgumentError."""
     return _values.whole(steps, "steps", 1, _values.INT32)
 
 
@@ -109,7 +109,7 @@ def asked_grid(stencil: Any, *, like: Any, dims: int | Sequence[int] | None, sha
 
 
 def native_request(stencil: Stencil, grid: Grid, **more: Any) -> _native.Request:
-    """As the C interface takes it."""
+    """The request as the C interface takes it."""
     request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
                               boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, **more)
     request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]

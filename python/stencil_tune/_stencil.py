@@ -57,7 +57,7 @@ class Stencil:
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
         self._layers: list[int] = [native.stencil_field_layers(handle, i) for i in count]
         self._writes = frozenset(outputs)
-        self._axes: list[int] = [native.stencil_field_axis(handle, i) for i in count]  # of arrays along one axis, else -1
+        self._axes: list[int] = [native.stencil_field_axis(handle, i) for i in count]  # a profile's axis; -1: a whole grid
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
         self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
         self.profiles: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(self._axes) if axis >= 0}
@@ -122,7 +122,7 @@ class Stencil:
         return native.text(native.stencil_definition, self._handle)
 
     def _by_field(self, arrays: Sequence[Any]) -> list[Any]:
-        """Of the inputs, then of the other fields, as a kernel takes them."""
+        """Arrays of the inputs, then of the other fields, put in the order in which a kernel takes them."""
         return [array for _, array in sorted(zip(self._order, arrays), key=lambda placed: placed[0])]
 
     def coefficient_values(self, given: Mapping[str, float] | None) -> list[float]:

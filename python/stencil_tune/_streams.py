@@ -10,7 +10,7 @@ from ._errors import ArgumentError
 
 
 def address_of(stream: Any) -> int:
-    """Of a stream of PyTorch, CuPy or numba, one with __cuda_stream__, or a cudaStream_t as an integer."""
+    """Address of a stream: PyTorch's, CuPy's, numba's, one with __cuda_stream__, or a cudaStream_t as an integer."""
     if hasattr(type(stream), "__index__"):
         return _values.address(stream, "stream")
     for attribute in ("cuda_stream", "ptr"):  # torch.cuda.Stream, cupy.cuda.Stream

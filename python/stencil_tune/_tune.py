@@ -159,7 +159,7 @@ def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watc
                 raise
             interrupted = True
             child.send_signal(signal.SIGINT)
-        except BaseException:  # of the caller's function
+        except BaseException:  # the caller's function raised it
             child.send_signal(signal.SIGINT)
             if child.stderr is not None:
                 child.stderr.close()

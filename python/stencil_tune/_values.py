@@ -41,12 +41,12 @@ def whole(given: Any, what: str, least: int = -INT64 - 1, most: int = INT64) -> 
 
 
 def ordinal(given: Any, what: str = "device") -> int:
-    """Of a GPU."""
+    """Ordinal of a GPU."""
     return whole(given, what, 0, INT32)
 
 
 def address(given: Any, what: str) -> int:
-    """Of memory, of a stream or of what another library made."""
+    """Address of memory, of a stream or of what another library made."""
     return whole(given, what, 0, _ADDRESS)
 
 
@@ -87,7 +87,7 @@ def text(given: Any, what: str) -> str:
 
 
 def path(given: Any, what: str) -> str:
-    """Of a file: a text, or an object of a path."""
+    """Path of a file: a text, or an object of a path."""
     if not isinstance(given, (str, bytes, os.PathLike)):
         refuse(given, what, "a path is needed")
     found = os.fsdecode(given)

@@ -21,7 +21,7 @@ class _Api(c.Structure):
                 ("device_ordinal_get", _Function)]
 
 
-class _List(c.Structure):  # of arguments and results
+class _List(c.Structure):  # arguments or results
     _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("size", c.c_int64), ("types", c.c_void_p),
                 ("items", c.POINTER(c.c_void_p))]
 

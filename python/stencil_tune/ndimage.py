@@ -186,7 +186,7 @@ def _line_by_line(input: Any, lines: Sequence[Sequence[float]], origins: Sequenc
 
 
 def _types(input: Any, output: Any) -> tuple[Any, Any]:
-    """Of the cells that a kernel works on, and of the output's: both are asked for by the input and the output."""
+    """Types of the cells that a kernel works on, and of the output's: the input and the output ask for both."""
     module = _module_of(input)
     wanted = output.dtype if _is_array(output) else _values.array(
         output, "output", lambda: module.dtype(input.dtype if output is None else output),
@@ -202,7 +202,7 @@ def _is_array(output: Any) -> bool:
 
 
 def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: dict[int, str], cval: float) -> Any:
-    """The weighted sum of taps, each an offset from z on. modes: of the axes that taps reach along."""
+    """The weighted sum of taps, each an offset from z on. modes: one for each axis that taps reach along."""
     module = _module_of(input)
     if len(taps) > _MOST_TAPS:
         raise ArgumentError(f"{len(taps)} weights: {_MOST_TAPS} at most, or a filter for each axis")
@@ -211,7 +211,7 @@ def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: 
     if result.shape != input.shape:
         raise ArgumentError(f"an output of shape {result.shape} for an input of {input.shape}")
     boundaries = {axis: _boundary_of(mode, cval) for axis, mode in modes.items()}
-    if len(set(boundaries.values())) == 1:  # of a filter along some axes alone too, which others do not ask
+    if len(set(boundaries.values())) == 1:  # axes that the filter leaves out ask for none
         boundaries = dict.fromkeys(range(input.ndim), next(iter(boundaries.values())))
     if input.size == 0:
         return result

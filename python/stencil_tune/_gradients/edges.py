@@ -10,7 +10,7 @@ from .._stencil import Stencil
 
 @dataclasses.dataclass(frozen=True)
 class Edge:
-    """Of one axis of an array."""
+    """Both ends of one axis of an array: its boundary, and how far reads reach beyond."""
 
     kind: str  # "hold", "zero", "clamp", "periodic", "reflect"
     low: int  # layers beyond the low end that reads reach
@@ -40,7 +40,7 @@ class Edge:
 
 
 def edges_of(stencil: Stencil, boundary: str, shape: Sequence[int]) -> list[Edge]:
-    """Of each axis of the arrays, z first."""
+    """The edges on each axis of the arrays, z first."""
     kinds = dict.fromkeys("xyz"[:stencil.rank], "hold" if "=" in boundary else boundary)
     if "=" in boundary:
         for part in boundary.split(","):

@@ -33,8 +33,8 @@ class _Ends:
     """What both ends of an axis that holds layers have in common at some launches of a run, summed up side by side in an
     array of their own.
 
-    Of each end they are the held layers, the cells beside, and what the launches' steps read of these. Next to the cut
-    between the ends cells are wrong after the first step, and more of them after each; they never get to those beside the
+    Each end has the held layers, the cells beside, and what the launches' steps read of these. Next to the cut between
+    the ends cells are wrong after the first step, and more of them after each; they never get to those beside the
     layers.
     """
 
@@ -129,7 +129,7 @@ class _HeldLayers:
         self.run.ops.add_each([part for end in self.ends[steps] for part in end.parts], self.parts[key])
 
     def _through_layers(self, given: Any) -> None:
-        total = self.run.ops.zeros(given, given.shape)  # of g_k, in the cells beside
+        total = self.run.ops.zeros(given, given.shape)  # sum of all g_k in the cells beside
         for ends in self.ends.values():
             sums = {end.axis: (end, end.over_steps(self.coefficients)) for end in ends}
             for axis, index in sides(self.edges, 1):

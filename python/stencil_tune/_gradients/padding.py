@@ -8,7 +8,7 @@ from .edges import Edge, layer
 
 
 class ArrayOperations:
-    """Of one library. In place: `a[index] += b[index]`."""
+    """Operations on arrays of one library. In place: `a[index] += b[index]`."""
 
     def empty(self, like: Any) -> Any:
         raise NotImplementedError

@@ -3,8 +3,8 @@
 Written against the few operations that arrays of NumPy, CuPy and PyTorch share. A step is u' = E(S(B(u))): B extends u
 beyond the edges by the boundary, S is the stencil, E puts back the layers that boundary hold keeps. Its adjoint runs
 the other way round: held layers go their own way, the adjoint stencil runs with zeros beyond the edges, on a grid with
-room for what falls outside, and what fell outside is folded back to where B had read it. Of a step with several stages
-each is taken back for itself, the last one first.
+room for what falls outside, and what fell outside is folded back to where B had read it. Stages of a step are taken
+back one by one, the last one first.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from . import fused_back
 from .edges import Edge, edges_of, is_hold_alone, is_periodic, shell, zeros_outside
 from .padding import ArrayOperations, extended, folded, padded_with_zeros
 
-_FEW_COEFFICIENTS = 2  # that get a run of tangents each, in place of checkpoints
-_FEW_STEPS = 4  # which checkpoints cost less than a kernel more to compile
+_FEW_COEFFICIENTS = 2  # each gets a run of tangents, in place of checkpoints
+_FEW_STEPS = 4  # checkpoints of no more steps cost less than one more kernel to compile
 
 
 class Stage:

@@ -99,7 +99,7 @@ class Grid(KernelBase):
         return self._native.grid_steps_per_exchange(self._handle)
 
     def write(self, field: str, cells: Any) -> None:
-        """Sets this rank's own cells of a field. Of one that varies along one axis, all its cells, on every rank."""
+        """Sets this rank's own cells of a field. One that varies along one axis is set whole, on every rank."""
         number = self._field(field)
         self._check(self._native.grid_write, number, *self._host("cells", cells, self._own_shape(number)))
 
