@@ -299,7 +299,7 @@ Left run_over(Machine& machine, const CutCase& run, const Cut& cut, const std::v
   return left;
 }
 
-/// Of cells that are raw bytes of the type; empty where they are near enough.
+/// What differs between cells that are raw bytes of the type; empty where they are near enough.
 std::string difference(const Bytes& one, const Bytes& all, ElementType type, double bound, const std::string& what) {
   if (one == all) return "";
   if (one.size() != all.size()) return fmt::format("{}: {} and {} bytes", what, one.size(), all.size());

@@ -21,9 +21,9 @@ struct CutCase {
   Cut cut{1, 1, 1};
   int fused = 1;              ///< steps of the kernel
   int per_exchange = 0;       ///< 0: as the library chooses
-  std::vector<int> steps{5};  ///< of the calls of advance, one after another
+  std::vector<int> steps{5};  ///< steps of the calls of advance, one after another
   bool overlap = false;
-  int launches = 0;     ///< of a graph that makes the first of `steps`; 0: no graph
+  int launches = 0;     ///< launches of a graph that makes the first of `steps`; 0: no graph
   bool points = false;  ///< sources and receivers on both sides of each cut
 
   std::string describe() const;

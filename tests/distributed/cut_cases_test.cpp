@@ -15,7 +15,7 @@
 namespace stencil_tune {
 namespace {
 
-/// Of the n-th exchange nothing arrives on rank 1.
+/// On rank 1 nothing arrives from the n-th exchange.
 class Forgetful final : public HandingOn {
  public:
   Forgetful(std::shared_ptr<Communicator> ranks, int forgotten) : HandingOn(std::move(ranks)), forgotten_(forgotten) {}

@@ -10,7 +10,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kGstencils = 1e-6;  // of a step: so slow that no exchange counts for anything
+constexpr double kGstencils = 1e-6;  // rate of a step: so slow that no exchange counts for anything
 
 /// The narrowest kernel that fuses as many steps; grids are at least as wide as its tile.
 std::optional<Tuning> fused_tuning(const Problem& problem, int fused) {

@@ -35,7 +35,7 @@ class GraphRecorder {
     }
   }
 
-  /// Of what CUDA refuses during a capture.
+  /// Refuses what CUDA refuses during a capture.
   void refuse(const std::string& what) const {
     if (captures_) throw std::logic_error(what + " while a stream is captured");
   }

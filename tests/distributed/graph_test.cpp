@@ -19,7 +19,7 @@ struct CapturedRun {
   Cut cut{1, 1, 1};
   int fused = 1;
   int per_exchange = 0;  ///< 0: as the library chooses
-  int steps = 4;         ///< of the graph; they bring fields back
+  int steps = 4;         ///< steps of the graph; they bring fields back
   int launches = 3;
   bool overlap = false;
 };
@@ -108,8 +108,8 @@ TEST_F(DistributedGraph, HalosMayTravelBesideLaunches) {
   expect_equal({.request = heat, .cut = {1, 2, 2}, .fused = 2, .steps = 4, .overlap = true});
 }
 
-// Of two steps an exchange the first computes the halo too, and there read the velocity of cells that another rank
-// owns.
+// Where an exchange serves two steps, the first computes the halo too, and there read the velocity of cells that
+// another rank owns.
 TEST_F(DistributedGraph, KnownFieldsThatAreChangedAreRefreshed) {
   const Request wave = request_for("corpus/acoustic3d_o4.toml", {20, 8, 16}, Boundary::hold);
   ASSERT_EQ(wave.stencil.fields[2], "v");

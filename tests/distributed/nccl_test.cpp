@@ -25,8 +25,8 @@ namespace {
 /// What the functions below were asked, and what they answer.
 struct Asked {
   std::vector<std::string> calls;
-  int result = kNcclSuccess;  ///< of exchanges
-  int state = kNcclSuccess;   ///< of work that was begun
+  int result = kNcclSuccess;  ///< result of exchanges
+  int state = kNcclSuccess;   ///< state of work that was begun
   int until_done = 0;         ///< looks at the state before work in progress is done
 };
 Asked asked;

@@ -90,7 +90,7 @@ struct DistributedRun {
   Cut cut{1, 1, 1};
   int fused = 1;              ///< steps of the kernel that was tuned
   int per_exchange = 0;       ///< 0: as the library chooses
-  std::vector<int> steps{5};  ///< of the calls of advance, one after another
+  std::vector<int> steps{5};  ///< steps of the calls of advance, one after another
   Place place{};
   bool overlap = false;
 

@@ -14,7 +14,7 @@ FORTRAN = ("subroutine fragment(n)\n",
            "type(c_ptr) :: fields(2)\n", "end subroutine\n")
 AROUND = {"cpp": (r"#include", CPP), "c": (r"#include", C), "fortran": (r"use\b", FORTRAN)}
 
-# Of MPI, as much as a recipe names: for machines that have none.
+# As much of MPI as a recipe names: for machines that have none.
 MPI_STUB = """
 typedef int MPI_Request; typedef int MPI_Status; typedef int MPI_Datatype; typedef int MPI_Comm;
 #define MPI_FLOAT 0

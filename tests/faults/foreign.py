@@ -23,7 +23,7 @@ def sqlite_file(path, *statements):
 
 
 def newer(data, chance):
-    """Of the next schema, the one after it, or one that is far off."""
+    """The database, as if the next schema had written it, the one after that, or one that is far off."""
     today = int.from_bytes(data[60:64], "big")
     version = chance.choice((today + 1, today + 2, 99, 2**31 - 1))
     return data[:60] + version.to_bytes(4, "big") + data[64:]

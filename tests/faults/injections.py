@@ -66,7 +66,7 @@ def is_raw(output):
 
 
 def kernel_definition(**hostile):
-    """Of the kernel in KERNEL_SOURCE, with some words in place of those that it should have."""
+    """A definition of the kernel in KERNEL_SOURCE, with some words in place of those that it should have."""
     words = {**KERNEL_WORDS, **hostile}
     quoted = {name: json.dumps(value, ensure_ascii=False) for name, value in words.items()}
     return f"""# {words['comment']}

@@ -22,7 +22,7 @@ from sandbox import (PATIENCE_S, PREDICTION, Sandbox, acknowledged, arguments, c
                      in_shares, require_predictions)
 
 WAYS = ['KILL', 'TERM', 'INT', 'HUP', 'terminal']
-LIVES = 1.5  # of whole sessions, the longest that a life may be
+LIVES = 1.5  # longest life, in whole sessions
 STOP_S = 2  # what is promised on a machine that is not overloaded: told, since this suite loads it
 
 

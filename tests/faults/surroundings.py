@@ -10,7 +10,7 @@ import subprocess
 
 from sandbox import SHIPPED_WINNERS, arguments, conclude, file_sandbox
 
-LONGEST_LIST_S = 2  # of a core's time, which other processes take nothing of; 0.2 s for 200,000 trials in November 2026
+LONGEST_LIST_S = 2  # a core's time, which other processes take nothing of; 0.2 s for 200,000 trials in November 2026
 NOBODY = 65534
 
 
@@ -96,7 +96,7 @@ def decimal_commas(place, checks):
 
 
 def seconds_of_children():
-    """Of the processor."""
+    """Time of the processor."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

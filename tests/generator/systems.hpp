@@ -44,7 +44,7 @@ e_next = "e"
 h_next = "h"
 )toml";
 
-/// Of the stages' results `slope` is read by both later stages, `guess` by the next alone.
+/// Both later stages read `slope`; the one after it alone reads `guess`.
 inline constexpr const char* kThreeStages = R"toml(
 name = "three_stages"
 rank = 2

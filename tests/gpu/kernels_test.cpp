@@ -151,7 +151,7 @@ TEST_F(DeviceKernels, AFamilyThatWasAddedToTheTableIsLaunched) {
 
 // ---- pairs ----------------------------------------------------------------------------------------------------------
 
-/// What of a tuning makes its form.
+/// The part of a tuning that makes its form.
 auto form_of(const Tuning& tuning) {
   return std::tuple(tuning.family, tuning.planes, tuning.keeps, tuning.copies, tuning.cover, tuning.neighbours);
 }

@@ -20,7 +20,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kUniformBoundaries = 5;  // the first of covering_boundaries()
-constexpr int kSamples = 2;                    // of the search space, beside one candidate a form
+constexpr int kSamples = 2;                    // drawn from the search space, beside one candidate a form
 
 std::vector<std::string> corpus_names() {
   std::vector<std::string> names;
@@ -95,7 +95,7 @@ class PlainStage {
         static_cast<std::size_t>((place[2] * problem_.extents.n[1] + place[1]) * problem_.pitch + place[0]));
   }
 
-  /// Of an array along one axis. Under hold the nearest one answers beyond the ends.
+  /// An entry of an array along one axis. Under hold the nearest one answers beyond the ends.
   double entry(const std::vector<double>& entries, std::size_t axis,
                const std::array<std::int64_t, kMaxRank>& place) const {
     const Boundary boundary = problem_.boundaries[axis] == Boundary::hold ? Boundary::clamp : problem_.boundaries[axis];

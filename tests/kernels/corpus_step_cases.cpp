@@ -27,7 +27,7 @@ std::vector<std::string> tiles(int rank) {
   return {"bx32.by1.rx2.v2", "bx32.by1.rx4.v4", "bx32.by1.rx8.v4"};
 }
 
-/// Of water of no depth a momentum is divided by it.
+/// A momentum is divided by the water's depth, which boundary zero makes 0 outside.
 bool is_defined(const std::string& name, const Boundaries& boundaries) {
   return name != "shallow2d" || std::find(boundaries.begin(), boundaries.end(), Boundary::zero) == boundaries.end();
 }

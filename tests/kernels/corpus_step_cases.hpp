@@ -16,7 +16,7 @@ std::vector<std::string> corpus_systems();
 /// none of the tiles is.
 std::optional<HostCase> corpus_step_case(const std::string& name, int steps, const Boundaries& boundaries);
 
-/// Of all corpus_systems(): one to six steps, each boundary on all sides and mixed ones.
+/// Cases of all corpus_systems(): one to six steps, each boundary on all sides and mixed ones.
 std::vector<HostCase> corpus_step_cases();
 
 }  // namespace stencil_tune

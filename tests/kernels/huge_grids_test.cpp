@@ -62,7 +62,7 @@ class WholeNumbers {
     return values;
   }
 
-  /// Of the stage's only output, after so many sweeps.
+  /// The value of the stage's only output after so many sweeps.
   double updated(const Cell& cell, int sweeps) {
     return value_of(problem_.stencil.stages[0].updates[0].expression, cell, sweeps);
   }

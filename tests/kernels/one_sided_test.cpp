@@ -37,7 +37,7 @@ std::vector<Stencil> one_sided_stencils(int rank) {
   return stencils;
 }
 
-class OneSidedStencils : public testing::TestWithParam<int> {};  // of that rank
+class OneSidedStencils : public testing::TestWithParam<int> {};  // by rank
 
 /// Every form under hold; under the other boundaries and mixed ones they take turns.
 TEST_P(OneSidedStencils, AreSweptRightByEveryForm) {

@@ -35,7 +35,7 @@ class Gpus:
 
     @property
     def stream(self):
-        """Of the last launch."""
+        """The stream of the last launch."""
         return self.library.on_host_stream()
 
     @property

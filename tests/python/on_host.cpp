@@ -24,7 +24,7 @@ class SourceCompiler final : public Compiler {
   std::string version() const override { return "13.0"; }
 };
 
-thread_local CUctx_st* context_here = nullptr;  // of this thread, as contexts are
+thread_local CUctx_st* context_here = nullptr;  // each thread has its own, as contexts are
 
 class OnHost final : public FakeDriver {
  public:
@@ -50,7 +50,7 @@ class OnHost final : public FakeDriver {
 
   void own(DevicePointer start, std::size_t bytes, int device) {
     const std::scoped_lock lock(memory_);
-    owners.erase(owners.upper_bound(start), owners.lower_bound(start + bytes));  // of arrays that stood here before
+    owners.erase(owners.upper_bound(start), owners.lower_bound(start + bytes));  // arrays that stood here before
     owners.try_emplace(start + bytes, -1);                                       // or the beginning of another array
     owners[start] = device;
   }
@@ -123,7 +123,7 @@ class OnHost final : public FakeDriver {
  private:
   std::mutex memory_;
   std::mutex kernels_lock_;
-  std::map<std::string, std::size_t> numbers_;  ///< of the kernels that were compiled, by their source
+  std::map<std::string, std::size_t> numbers_;  ///< numbers of the kernels that were compiled, by their source
   std::deque<std::string> sources_;
   std::deque<HostKernel> kernels_;
 };
@@ -149,7 +149,7 @@ EXPORTED void on_host_own(std::uintptr_t start, std::size_t bytes, int device) {
 
 EXPORTED int on_host_count(const char* call) { return stencil_tune::gpus().count(call); }
 
-/// Of the last launch.
+/// The stream of the last launch.
 EXPORTED std::uintptr_t on_host_stream() {
   return reinterpret_cast<std::uintptr_t>(stencil_tune::gpus().launches.back().stream);
 }

@@ -18,7 +18,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr const char* kArchitecture = "sm_90";  // of FakeDriver's GPUs
+constexpr const char* kArchitecture = "sm_90";  // architecture of FakeDriver's GPUs
 constexpr int kTries = 300;                     // for the first legal one; a walk of a tenth goes on from there
 
 /// Where the family fuses steps, `fused` of them, or what it can.

@@ -186,7 +186,7 @@ def calls_of_grids(ranks, gpus, file):
 
 
 def is_right(name, argument, value):
-    """Of numbers that would be taken: a run without an end, and the address of a communicator."""
+    """Whether the number would be taken: a run without an end, or the address of a communicator."""
     is_endless = "advance" in name and argument == "steps"
     return isinstance(value, int) and (argument == "ranks" or is_endless and 9 < value < 2**63)
 

@@ -155,7 +155,7 @@ class Winners:
 
 
 def codes_of(kernel):
-    """Of the run and of each stage alone."""
+    """Codes of the run and of each stage alone."""
     return {kernel.evidence.code, *(kernel.evidence_of(stage).code for stage in range(kernel.stencil.stages))}
 
 
@@ -244,7 +244,7 @@ class OnHost(ArrayOperations):
 
 
 def expect_gradients(case, ops):
-    """Of all inputs and coefficients, along one direction in the space of all fields."""
+    """Gradients by all inputs and coefficients, along one direction in the space of all fields."""
     stencil, evaluator, before = st.stencil(case.definition.text()), case.evaluator(), case.values()
     run = Run(stencil, case.boundary_text, case.steps, ops)
     draw = numpy.random.default_rng(case.seed)

@@ -176,7 +176,7 @@ def test_threads(kernel, made):
             assert (v.host[1:-1, 1:-1] == seed).all()
             with pytest.raises(st.ArgumentError):
                 kernel(u, u)
-        except BaseException as error:  # of any kind: the thread would hide it
+        except BaseException as error:  # whatever it is: the thread would hide it
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]

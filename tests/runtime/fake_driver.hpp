@@ -37,7 +37,7 @@ class FakeDriver : public Driver {
   std::vector<Gpu> gpus{Gpu{}};
   std::atomic<int> current = 0;            ///< the ordinal of the current context's GPU; -1: no context
   std::uint64_t context_number = 1;        ///< a test that destroys and makes contexts counts on
-  std::vector<RecordedLaunch> launches;    ///< of all kernels but ...
+  std::vector<RecordedLaunch> launches;    ///< launches of all kernels but ...
   std::vector<RecordedLaunch> box_copies;  ///< ... the one that copies boxes (templates/box_copies.cuh)
   std::vector<std::string> calls;          ///< what else was asked, in order
   std::map<DevicePointer, int> owners;     ///< pointers that belong to another GPU than 0, or (-1) to none

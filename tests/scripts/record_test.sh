@@ -67,7 +67,7 @@ exit $((first == 2))'
 keeps_the_parts_that_got_as_far_as_a_case() {
   command -v python3 >/dev/null || exit 77
   gpus=3
-  # Of the first part nothing came, of the second no case.
+  # Nothing came of the first part, and no case of the second.
   # shellcheck disable=SC2016
   fake 'while [[ $1 != --cases ]]; do shift; done
 case $2 in

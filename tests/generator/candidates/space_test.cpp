@@ -254,7 +254,7 @@ TEST(Space, RelaunchesAreTheSameKernel) {
     run->steps = 100;
     const Space space(*run, kSm90);
     std::mt19937_64 random(1);
-    std::map<std::string_view, int> relaunched;  // of each family
+    std::map<std::string_view, int> relaunched;  // how many of each family
     for (int i = 0; i < 300; ++i) {
       const Tuning tuning = *space.sample(random);
       for (const Tuning& other : space.relaunches(tuning)) {

@@ -34,7 +34,7 @@ struct Measured {
   double rate = 0, share = 0, naive = 0;
 };
 
-/// Of the winners that ship: one sweep in f32, by definition and stage, and the day of the last race.
+/// The winners that ship: one sweep in f32, by definition and stage, and the day of the last race.
 struct Record {
   std::string day;
   std::map<std::pair<std::string, int>, Measured> stages;
@@ -98,7 +98,7 @@ bool is_centre_alone(const StageFacts& facts, int field) {
   });
 }
 
-/// Of each field that a stage reads beyond its centre; fields that look alike are drawn once.
+/// A picture of each field that a stage reads beyond its centre; fields that look alike are drawn once.
 std::string pictures() {
   std::string text = "\n```text\n";
   for (const auto& [name, stages] : corpus_reference()) {

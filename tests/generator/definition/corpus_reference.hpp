@@ -15,7 +15,7 @@ using CoefficientReader = std::function<double(const std::string& name)>;
 /// The outputs of one stage at one cell.
 using CellUpdate = std::function<std::map<std::string, double>(const CellReader& at, const CoefficientReader& c)>;
 
-// Of the other files of this folder.
+// The other files of this folder define these.
 void add_flows(std::map<std::string, std::vector<CellUpdate>>& corpus);
 void add_media(std::map<std::string, std::vector<CellUpdate>>& corpus);
 

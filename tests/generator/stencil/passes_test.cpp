@@ -33,7 +33,7 @@ std::vector<std::string> ranges(const std::vector<StageRange>& passes) {
   return texts;
 }
 
-/// As of a table of times, by first stage and count.
+/// Times of passes from a table, by first stage and count.
 PassTime known(Times times) {
   return [times = std::move(times)](const StageRange& range) -> std::optional<double> {
     const auto time = times.find({range.first, range.count});

@@ -30,7 +30,7 @@ TEST(Problem, HoldKeepsTheLayersWithinReach) {
   EXPECT_EQ(updated_box(problem).cells(), 6 * 7 * 8);
 }
 
-// Of whatever field is read furthest on that side.
+// The field that is read furthest on that side counts.
 TEST(Problem, HoldKeepsAtEachEndWhatReadsToThatEndNeed) {
   const Problem upwind =
       make_problem(parse_stencil("u + 0.1 * u[x-1,y] + 0.2 * v[x,y+2]", 2), ElementType::f32, kHold, {2, {10, 11, 1}});

@@ -28,7 +28,7 @@ u_next = "u + k*(v_next - v_next[x-1])"
                           "staggered_line");
 }
 
-/// Of the state at three times the oldest is never read, only kept for the caller.
+/// The state has three times, of which the oldest is never read, only kept for the caller.
 Stencil three_time_levels() {
   return parse_definition(R"toml(
 name = "three_time_levels"

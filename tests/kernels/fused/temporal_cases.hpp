@@ -61,7 +61,7 @@ std::vector<HostCase> temporal_tma_cases();
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 
-/// Of the corpus: a nonlinear stencil, and one that reads all but the corners of its box.
+/// Two of the corpus: a nonlinear stencil, and one that reads all but the corners of its box.
 std::vector<HostCase> defined_temporal_cases();
 
 /// Stencils that also read fields which no step changes, one of them twice in a product; of every rank, with and

@@ -19,7 +19,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::int64_t kMostCells = 50'000;     // of a grid: a second or two on the host executor
+constexpr std::int64_t kMostCells = 50'000;     // cells of a grid: a second or two on the host executor
 constexpr std::int64_t kMostReads = 3'000'000;  // cells times taps times steps
 constexpr int kMostSystemSteps = 6;
 constexpr int kMostGrids = 3;
@@ -52,7 +52,7 @@ Problem on_a_grid(Draw& draw, const Stencil& stencil, int steps, int stage) {
       draw.one_of({std::int64_t{0}, std::int64_t{64}, std::int64_t{512}, std::int64_t{512}, std::int64_t{1000}, wide});
   Extents extents{stencil.rank, {1, 1, 1}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(stencil.rank); ++axis) {
-    constexpr std::int64_t kBeyondReach = 8;  // of reads that are changed beyond an edge
+    constexpr std::int64_t kBeyondReach = 8;  // reads that are changed beyond an edge reach so far
     const bool mirrors_once = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
       return node.op == Operation::before || node.op == Operation::after;
     });

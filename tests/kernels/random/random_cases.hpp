@@ -11,7 +11,7 @@ namespace stencil_tune {
 struct RandomCase {
   HostCase host_case;
   Problem planned;           ///< what the candidate was drawn for: a small grid or a large one
-  std::string architecture;  ///< whose limits it keeps: "sm_90"
+  std::string architecture;  ///< the one whose limits it keeps: "sm_90"
 };
 
 /// The case of this seed, the same every time: a stencil, element type, boundary on each axis and grid that it is tuned

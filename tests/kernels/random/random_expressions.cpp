@@ -20,7 +20,7 @@ RandomExpressions::RandomExpressions(Draw& draw, int rank, ExpressionSize size)
 
 void RandomExpressions::begin_stage(int farthest) {
   builder_.begin_stage();
-  known_.clear();  // of fields that this stage may write
+  known_.clear();  // its values may read fields that this stage writes
   draw_reach(farthest);
 }
 
@@ -202,7 +202,7 @@ NodeId RandomExpressions::apply(Operation op, const Fields& fields, int levels) 
     case square_root:
     case logarithm:
       return builder_.apply(op, positive(a));
-    case tangent:  // of -1 to 1: poles are far
+    case tangent:  // its operand lies in -1 to 1: poles are far
       return builder_.apply(op, builder_.apply(multiply, builder_.number(0.5), bounded(a)));
     case power: {
       const NodeId base = positive(bounded(a));

@@ -55,7 +55,7 @@ class RandomKernels {
     }
   }
 
-  /// Of `cases` that were asked for, what is done.
+  /// Says how many of the `cases` that were asked for are done.
   void report(std::uint64_t cases) const {
     const Tally all = together();
     fmt::print("{} of {} cases, {} cells, {} wrong\n", all.cases, cases, all.cells, all.wrong);

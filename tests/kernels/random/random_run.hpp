@@ -6,7 +6,7 @@
 namespace stencil_tune {
 
 struct RandomRun {
-  std::uint64_t seed = 0;  ///< of the first case; that of case i is seed + i
+  std::uint64_t seed = 0;  ///< seed of the first case; that of case i is seed + i
   std::uint64_t cases = 0;
 };
 

@@ -40,7 +40,7 @@ TEST(NvrtcSearch, RefusesAPythonEnvironmentThatOthersMayWrite) {
 
 TEST(NvrtcSearch, TheProjectsEnvironmentIsThatOfItsCheckoutAlone) {
   const TemporaryFolder folder;
-  folder.touch(".venv/pyvenv.cfg");  // of whoever owns a folder above
+  folder.touch(".venv/pyvenv.cfg");  // someone else's, who owns a folder above
   folder.touch("checkout/scripts/setup");
   const auto program = folder.touch("checkout/build/default/bin/stencil-tune");
   EXPECT_EQ(project_environment(program), "");

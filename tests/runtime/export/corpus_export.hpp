@@ -29,7 +29,7 @@ inline std::optional<std::string> corpus_export(const std::string& name, int sta
       .source;
 }
 
-/// Of the corpus's stencil: the whole step, where that has several stages, then each of them.
+/// Parts of the corpus's stencil: the whole step, where that has several stages, then each of them.
 inline std::vector<int> corpus_parts(const std::string& name) {
   const int stages = static_cast<int>(corpus(name).stages.size());
   std::vector<int> parts;

@@ -19,7 +19,7 @@ ExportCase of(const Stencil& stencil, ElementType type, const Boundaries& bounda
   return found;
 }
 
-/// Whose slope in y ends where x, which the caller makes zero, does.
+/// A stencil with a slope beyond the edges of y, which ends where x does: the caller makes x's boundary zero.
 Stencil sloping() {
   return parse_definition(R"toml(
 name = "sloping"

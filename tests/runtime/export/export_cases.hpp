@@ -15,7 +15,7 @@ struct ExportCase {
   std::string name;
   Problem problem;
   Tuning tuning;
-  std::optional<Tuning> single_steps{};  ///< of a run: the file has NAME_advance too
+  std::optional<Tuning> single_steps{};  ///< makes single steps of a run: the file has NAME_advance too
 
   friend std::ostream& operator<<(std::ostream& out, const ExportCase& each) { return out << each.name; }
 };

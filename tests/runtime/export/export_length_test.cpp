@@ -1,4 +1,4 @@
-// How long the exports of the winners that ship are: a kernel and one launcher, of runs of systems two.
+// How long the exports of the winners that ship are: a kernel and one launcher, or two for runs of systems.
 #include "generator/candidates/family.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
@@ -26,7 +26,7 @@ std::map<std::string, Stencil> corpus_by_key() {
 
 struct Length {
   std::ptrdiff_t lines = 0;
-  std::ptrdiff_t code = 0;  ///< of these: neither blank nor a comment alone
+  std::ptrdiff_t code = 0;  ///< lines that are neither blank nor a comment alone
 };
 
 Length length_of(const std::string& text) {
@@ -84,7 +84,7 @@ Length limit_of(const Tuning& tuning) {
   return limit;
 }
 
-/// Of the 3D star of order 1, which reads 7 points: fewer lines than this.
+/// The limit for the 3D star of order 1, which reads 7 points: fewer lines than this.
 std::ptrdiff_t limit_of_seven_points(const Tuning& tuning) {
   constexpr std::ptrdiff_t kOneSweep = 600, kFused = 1800;
   return has_fused_steps(tuning) ? kFused : kOneSweep;

@@ -187,7 +187,7 @@ std::string exports_of_every_family(bool with_main) {
       parse_code("direct.bx32.by4.bz1.rx1.ry1.rz1.v1"));
   for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
     for (const Family* family : families()) {
-      // Of 16-bit types the conversions alone are new, and fused steps take a compiler longest.
+      // 16-bit types add conversions alone, and fused steps take a compiler longest.
       if (type != ElementType::f32 && family->fuses_steps) continue;
       Problem problem =
           cube(make_builtin(Shape::star, 3, 2), type, {Boundary::periodic, Boundary::hold, Boundary::clamp});

@@ -29,7 +29,7 @@ namespace {
 using Call = int (*)(void* const* fields, const long long* sizes, const double* coefficients, LaunchRecord* record);
 
 /// The places of the buffers that the launcher takes, in order (generator/stencil/buffers.hpp): inputs and outputs, or
-/// of a system all fields and spare buffers.
+/// a system's fields and spare buffers.
 std::vector<int> places_of(const Candidate& candidate) {
   constexpr int kAnyNumberOfSteps = 1000;
   const Problem& problem = candidate.problem();

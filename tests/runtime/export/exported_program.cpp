@@ -52,7 +52,7 @@ std::vector<KernelSource> kernels_of(const ExportCase& program) {
   return kernels;
 }
 
-/// Of the launch that is run now: host_launch is a plain function.
+/// The launch that is run now: host_launch is a plain function.
 struct Running {
   const HostLibrary& library;
   ProgramResult result;

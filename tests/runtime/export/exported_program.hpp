@@ -10,9 +10,9 @@
 namespace stencil_tune {
 
 struct ProgramResult {
-  int status = 0;       ///< of main
+  int status = 0;       ///< what main returned
   std::string said{};   ///< on standard output and standard error
-  std::string fault{};  ///< the first of a kernel; empty where there is none
+  std::string fault{};  ///< the first fault of a kernel; empty where there is none
 };
 
 struct ExportedProgram {

@@ -24,7 +24,7 @@ constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
 using Cells = std::vector<double>;
 using Cell = std::array<std::int64_t, kMaxRank>;
 
-/// Of corpus/yee3d.toml.
+/// Fields of corpus/yee3d.toml.
 enum YeeField { kE = 0, kH = 3, kCa = 6 };
 
 template <class Value>
@@ -58,7 +58,7 @@ FieldValues still_water_with_a_hill(const Stencil& stencil, const Extents& exten
   return fields;
 }
 
-/// Of depth and both momenta; relative to the mass.
+/// The largest change of the sums of depth and both momenta, relative to the mass.
 double change_of_sums(const FieldValues& start, const FieldValues& now) {
   double most = 0;
   for (std::size_t field = 0; field < 3; ++field) {

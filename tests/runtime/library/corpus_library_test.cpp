@@ -68,7 +68,7 @@ class CorpusLibrary : public testing::TestWithParam<std::string> {
   }
 
   std::vector<WinnerRecord> winners_of(const Problem& problem) const {
-    if (!tuned_ || problem.stage == kWholeStep) return {};  // of each stage alone
+    if (!tuned_ || problem.stage == kWholeStep) return {};  // each stage alone was tuned
     WinnerRecord winner;
     TrialRecord& trial = winner.trial;
     trial.problem = {.stencil_key = stencil_key(problem.stencil),

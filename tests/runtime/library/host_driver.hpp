@@ -89,7 +89,7 @@ class HostDriver : public FakeDriver {
 
   int launched = 0;                                        ///< kernels but ...
   int copied_boxes = 0;                                    ///< ... the one that copies boxes
-  std::span<const TemplateFile> files = template_files();  ///< that kernels are made of
+  std::span<const TemplateFile> files = template_files();  ///< templates that kernels are made of
 
  private:
   /// As the kernel itself says it to CUDA.
@@ -100,7 +100,7 @@ class HostDriver : public FakeDriver {
   }
 
   std::vector<std::string> sources_;
-  std::map<std::string, std::size_t> numbers_;  ///< of the kernels that were compiled, by their source
+  std::map<std::string, std::size_t> numbers_;  ///< numbers of the kernels that were compiled, by their source
   std::vector<HostLibrary> libraries_;
   std::vector<HostKernel> kernels_;
   std::vector<unsigned> clusters_;

@@ -13,7 +13,7 @@
 
 namespace stencil_tune {
 
-/// Of runs of so many steps, as many of them fused.
+/// A winner of runs of so many steps, as many of them fused.
 inline WinnerRecord winner(const Problem& problem, int steps, int fused) {
   Problem run = problem;
   run.steps = steps;

@@ -24,11 +24,11 @@ class HostDevice : public FakeDriver {
   /// A kernel that what runs here compiles by itself: real binaries with this name in an entry run it.
   void add_host_kernel(const KernelSource& source);
 
-  double launch_ms = 60;  ///< that every launch of a candidate takes
-  /// Of a GPU that slows down: from this launch of one candidate in a row on, each takes so many times as long.
+  double launch_ms = 60;  ///< time that every launch of a candidate takes
+  /// A GPU that slows down: from this launch of one candidate in a row on, each takes so many times as long.
   int tires_after = std::numeric_limits<int>::max();
   std::map<std::string, double> tired;              ///< by the candidate's code; others do not tire
-  int launches = 0;                                 ///< of candidates, so far
+  int launches = 0;                                 ///< launches of candidates, so far
   int idle_from = std::numeric_limits<int>::max();  ///< from this launch on candidates compute nothing
 
   std::size_t free_bytes = std::size_t{1} << 30;

@@ -18,7 +18,7 @@ class ClockDriver : public FakeDriver {
  public:
   double now_ms = 0;  ///< when all that is queued has ended
   double joules = 0;
-  double shortest_queue_ms = 1e9;  ///< of what is left when the host has waited
+  double shortest_queue_ms = 1e9;  ///< time that is left in the queue when the host has waited
 
   void record_event(CUevent_st* event, CUstream_st*) override { times_[event] = now_ms; }
   void synchronize_event(CUevent_st* event) override {

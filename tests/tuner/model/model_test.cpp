@@ -220,7 +220,7 @@ TEST(Model, RanksWhatWasFastAmongTheFirstOfThousandsOfTrialsOfRuns) {
   expect_ranking(recorded_on_h200("temporal.trials.gz"), 3, {.lost = 0.1, .agreement = 0.6});
 }
 
-/// Where warps may wait for each other within a step. Of 2D runs the first twelve are 18 % behind (README of the
+/// Where warps may wait for each other within a step. In 2D runs the first twelve are 18 % behind (README of the
 /// results).
 TEST(Model, RanksWhatWasFastAmongTheFirstOfTrialsOfRunsIn3DWithSplitBarriers) {
   std::vector<MeasuredProblem> all = recorded_on_h200("temporal-split.trials.gz");
@@ -234,7 +234,7 @@ struct RegisterAnchor {
   Extents extents;
   ElementType type;
   const char* code;
-  int registers;  // that NVRTC or nvcc 13.0 took on sm_90, without spilling
+  int registers;  // what NVRTC or nvcc 13.0 took on sm_90, without spilling
 };
 
 const std::vector<RegisterAnchor> kRegisterAnchors{

@@ -21,7 +21,7 @@ using testing::kSaxpy;
 using testing::replaced;
 
 const std::string kCode = "BLOCK=64,ITEMS=2";
-constexpr std::string_view kLine = "if (i < n) y[i] = a * x[i] + y[i];\n  }";  // of the kernel, not of the reference
+constexpr std::string_view kLine = "if (i < n) y[i] = a * x[i] + y[i];\n  }";  // the kernel's, not the reference's
 
 /// A definition's bench; candidates may come from another source.
 struct OwnBench {

@@ -208,7 +208,7 @@ TEST(ConfigurationSearch, ProposesEveryLegalConfigurationOnce) {
       search->report(*code, 1);
     }
     EXPECT_EQ(proposed.size(), legal.size()) << strategy;
-    search->report("BLOCK=1,ITEMS=1", 1);  // of an earlier definition: nothing to learn
+    search->report("BLOCK=1,ITEMS=1", 1);  // an earlier definition had it: nothing to learn
   }
 }
 

@@ -113,7 +113,7 @@ TEST_F(RecordedStencilTest, ASpaceWithoutAStencilIsRefused) {
   EXPECT_THROW(replay(plain, RandomBaseline(plain), kStencilSearch, 1, 1), Error);
 }
 
-/// Of runs of box3d1r in f64 on 512^3; nothing where the file has none.
+/// Recorded runs of box3d1r in f64 on 512^3; nothing where the file has none.
 std::optional<RecordedSpace> recorded_box(const std::string& file) {
   const auto spaces = read_spaces("bench/results/h200/" + file + ".trials.gz");
   const auto run = std::find_if(spaces.begin(), spaces.end(), [](const RecordedSpace& space) {

@@ -15,7 +15,7 @@ constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
 constexpr LocalKernel kKernel{.fused_steps = 4, .gstencils = 1000};
 constexpr Links kLinks{
     .node = 2, .node_gbs = 400, .node_latency_us = 20, .network_gbs = 50, .network_latency_us = 30, .copy_gbs = 4000};
-constexpr double kPlaneUs = 998 * 998 / 1e6;  // of 1000 x 1000 cells, the held ones left out, at 1e12 cells a second
+constexpr double kPlaneUs = 998 * 998 / 1e6;  // 1000 x 1000 cells, the held ones left out, at 1e12 cells a second
 
 Problem heat(const Extents& extents) {
   return make_problem(load_stencil("heat3d"), ElementType::f32, kHold, extents, 0, 1, kWholeStep);

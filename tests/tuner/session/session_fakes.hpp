@@ -56,7 +56,7 @@ class FakeCompilers : public CompileWorkers {
   }
 
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
-  std::function<double(const Tuning&)> takes_s;  ///< of the fake clock; empty: no time at all
+  std::function<double(const Tuning&)> takes_s;  ///< time of the fake clock; empty: no time at all
   std::vector<std::string> submitted;
   bool stuck = false;          ///< nothing ever comes to its end
   bool one_at_a_time = false;  ///< never more than one finished at a time: the queue stays visible as pending
@@ -118,7 +118,7 @@ class FakeDevice : public DeviceWorker {
 
   std::function<double(const Tuning&)> time_ms;
   Limits limits;
-  double start_s = 0;                            ///< that making ready takes
+  double start_s = 0;                            ///< time that making ready takes
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
   std::function<double(const Tuning&)> load_ms;  ///< empty: as in the race in bursts
   std::function<double(const Tuning&)> watts;    ///< under load; empty: there is no NVML

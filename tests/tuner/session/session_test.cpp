@@ -222,7 +222,7 @@ class RunSessionTest : public SessionTest {
 };
 
 TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
-  device.time_ms = [](const Tuning& tuning) { return tuning.steps == 4 ? 1.0 : 3.0; };  // of a sweep
+  device.time_ms = [](const Tuning& tuning) { return tuning.steps == 4 ? 1.0 : 3.0; };  // time of a sweep
   const SessionResult result = run_with(kFused);
   ASSERT_TRUE(result.winner);
   EXPECT_EQ(result.winner->plan, "4x2+3x1");
@@ -255,7 +255,7 @@ class RelaunchTest : public RunSessionTest {
 TEST_F(RelaunchTest, FillsTheTimeInWhichADeviceWouldWaitForCompilers) {
   const std::set<std::string> relaunched = relaunched_where_compiling_takes(5);
   EXPECT_GT(relaunched.size(), 15u);
-  std::set<std::string> kernels;  // that compilers made
+  std::set<std::string> kernels;  // those that compilers made
   for (const std::string& compiled : compilers.submitted) kernels.insert(code(without_launch(parse_code(compiled))));
   for (const std::string& candidate : relaunched) {
     EXPECT_TRUE(kernels.contains(code(without_launch(parse_code(candidate))))) << candidate;
@@ -322,7 +322,7 @@ TEST_F(RunSessionTest, ARateIsTheKernelsAloneWhereTheRestCouldNotBeTimed) {
   EXPECT_EQ(result.winner->plan, "");
 }
 
-/// Of three kernels that fuse steps one is the fastest after a rest, one under load, and one needs the least energy.
+/// One of three kernels that fuse steps is the fastest after a rest, one under load, and one needs the least energy.
 class ObjectiveTest : public RunSessionTest {
  protected:
   ObjectiveTest() {

@@ -20,7 +20,7 @@ using testing::FakeClock;
 using testing::FakeCompilers;
 using testing::FakeDevice;
 
-constexpr std::chrono::minutes kWatchdog{2};  // of waits that end at once where all is well
+constexpr std::chrono::minutes kWatchdog{2};  // for waits that end at once where all is well
 
 double landscape(const Tuning& tuning) {
   const double spread = static_cast<double>(std::hash<std::string>{}(code(tuning)) % 1000) / 1e5;

@@ -253,7 +253,7 @@ struct FunctionCase {
   const char* name;
   std::function<Bounded(const Bounded&, const Rounding&)> bounded;
   std::function<double(double)> exact;
-  double low, high;    ///< of operands
+  double low, high;    ///< range of operands
   double sharp = 1.5;  ///< the bound is at most that many times what the operand's error really moves
 };
 

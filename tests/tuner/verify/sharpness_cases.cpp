@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWidestHalo = 48;           // cells that fused sweeps take from either side of a tile
 constexpr int kMostStepsOfSystems = 4;    // their references take seconds
-constexpr int kMostUnrolledTerms = 8000;  // of a kernel's code
+constexpr int kMostUnrolledTerms = 8000;  // terms in a kernel's code
 
 Problem problem_of(const SharpnessCase& c, Boundary boundary) {
   const int rank = c.stencil.rank;
@@ -21,7 +21,7 @@ Problem problem_of(const SharpnessCase& c, Boundary boundary) {
   return make_problem(c.stencil, c.type, {boundary, boundary, boundary}, extents, 0, c.sweeps, c.stage);
 }
 
-/// How many sweeps a kernel may fuse by the halo and the code: of boxes of order 6 and more in 3D less than four, as
+/// How many sweeps a kernel may fuse by the halo and the code: less than four of boxes of order 6 and more in 3D, as
 /// constraint code_size asks.
 int most_sweeps(const StageFacts& facts) {
   const int radius = std::max(1, *std::max_element(facts.radius.begin(), facts.radius.end()));
@@ -30,7 +30,7 @@ int most_sweeps(const StageFacts& facts) {
 
 /// The same of a stage or whole step; 1 where nothing fuses it, 0 where there is no such kernel.
 int most_sweeps(const Stencil& stencil, int stage) {
-  if (stage != kWholeStep && most_sweeps(analyse(stencil, stage)) < 2) return 1;  // of wide ones problems take long
+  if (stage != kWholeStep && most_sweeps(analyse(stencil, stage)) < 2) return 1;  // problems of wide ones take long
   const Problem problem = problem_of({stencil, stage}, Boundary::hold);
   if (stage != kWholeStep) return advances_one_field(problem) ? most_sweeps(problem.facts) : 1;
   return problem.step.obstacle.empty() ? std::min(most_sweeps(problem.facts), kMostStepsOfSystems) : 0;

@@ -1,4 +1,4 @@
-// Whether checks are sharp: of the corpus and of built-in stencils, for every element type.
+// Cases whose checks should be sharp: the corpus and built-in stencils, for every element type.
 #pragma once
 
 #include "stencil_tune/grid.hpp"
@@ -20,8 +20,8 @@ struct SharpnessCase {
 /// "yee3d             step  f32   2 sweeps"
 std::string title(const SharpnessCase& c);
 
-/// Of the corpus, all stages and whole steps of systems, and of built-ins up to that order. More than one sweep of
-/// those alone whose sweeps can be fused, as long as a tile can hold the halo and the compiler the code.
+/// Cases of the corpus, all stages and whole steps of systems, and of built-ins up to that order. Only those have more
+/// than one sweep whose sweeps can be fused, as long as a tile can hold the halo and the compiler the code.
 std::vector<SharpnessCase> sharpness_cases(int highest_order, const std::vector<int>& sweeps);
 
 Sharpness sharpness_of(const SharpnessCase& c, Boundary boundary);

@@ -2,9 +2,9 @@
 //
 //   sharpness_table [BOUNDARY...] [--part I/N] [--table FILE]
 //
-// Of these boundaries (all). Rows go to the end of FILE, and those that it has are not made again: what was interrupted
-// goes on. Processes share the work, each with a file of its own: with --part 2/8 every eighth row is made, from the
-// second on.
+// Without a BOUNDARY it checks all. Rows go to the end of FILE, and those that it has are not made again: what was
+// interrupted goes on. Processes share the work, each with a file of its own: with --part 2/8 every eighth row is made,
+// from the second on.
 #include "tests/tuner/verify/sharpness_cases.hpp"
 
 #include <fmt/format.h>

@@ -17,10 +17,10 @@ struct PointCase {
   Stencil stencil;
   Boundaries boundaries;
   Extents extents;
-  std::string code;  ///< of a kernel that fuses steps, or stages
+  std::string code;  ///< code of a kernel that fuses steps, or stages
 
-  Problem problem() const;      ///< of whole steps, in f64, with dense rows
-  WinnerRecord winner() const;  ///< of long runs; of no GPU
+  Problem problem() const;      ///< whole steps, in f64, with dense rows
+  WinnerRecord winner() const;  ///< a winner of long runs, of no GPU
   int fused() const;            ///< steps a launch
 };
 

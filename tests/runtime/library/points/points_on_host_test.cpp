@@ -32,7 +32,7 @@ Problem problem_of(const char* definition, const Boundaries& boundaries, const E
 
 Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
 
-/// Of a run by the kernel.
+/// How far a run by the kernel is from `expected`.
 double difference(const Problem& problem, const Kernel& kernel, const Points& points, const PointList& list,
                   const std::vector<double>& series, const PointResult& expected, int steps) {
   Fields now = random_fields(problem, 1);
@@ -248,7 +248,7 @@ struct Mutation {
   const char* to;
 };
 
-/// Of templates/points/block_points.cuh.
+/// Changes of templates/points/block_points.cuh.
 constexpr Mutation kMutations[] = {
     {"tables.series + step * tables.series_stride", "tables.series + (step > 0 ? step - 1 : 0) * tables.series_stride"},
     {"source.weight * series", "(tile.x < tile.low_x ? Value(0) : source.weight) * series"},

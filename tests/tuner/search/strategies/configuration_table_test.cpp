@@ -54,7 +54,7 @@ TEST(ConfigurationTableTest, TablesThatAreNoneAreRefused) {
 TEST(ConfigurationTableTest, MoreCombinationsThan64BitsCountAreFoundToo) {
   constexpr std::size_t kParameters = 40;
   const std::vector<TableParameter> parameters(kParameters, {"x", std::vector<std::string>(16, "v")});  // 2^160
-  Places places(kParameters, 0);  // of the first row; each other row has one place more
+  Places places(kParameters, 0);  // places of the first row; each other row has one place more
   for (std::size_t row = 0; row < kParameters; ++row) {
     for (std::size_t i = 0; i < kParameters; ++i) places.push_back(i == row ? 15 : 0);
   }
