@@ -115,7 +115,7 @@ double wavefronts(const Layout& s, double cells) {
 }
 
 // Cells that a thread reads of a ring at once: rows are aligned there, whatever they are in memory
-// (templates/ring.cuh).
+// (templates/streaming/ring.cuh).
 double ring_vector(const Layout& s) {
   for (const int cells : {16 / static_cast<int>(s.bytes), 4, 2}) {
     if (cells <= 16 / static_cast<int>(s.bytes) && s.tuning.register_x % cells == 0) return cells;
