@@ -16,8 +16,8 @@ struct ReportedRate {
   int number = 0;  ///< number of the trial, from 1 in the order of storage
   std::string code;
   double rate = 0;
-  int steps = 1;       ///< of a launch
-  double seconds = 0;  ///< of the search until it was stored, without what lies between sessions
+  int steps = 1;       ///< steps of a launch
+  double seconds = 0;  ///< time of the search until it was stored, without what lies between sessions
 };
 
 /// What one value of a parameter reached at best.

@@ -172,7 +172,7 @@ class SideBySide {
       if (!same_name) {
         rows.push_back(std::move(row));
       } else if (row.trial && (!rows.back().trial || row.trial->rate > rows.back().trial->rate)) {
-        rows.back() = std::move(row);  // of several block shapes the best stands
+        rows.back() = std::move(row);  // the best of several block shapes stands
       }
     }
     count_whole_run(rows);

@@ -18,7 +18,7 @@ struct TrialContext {
   Objective objective = Objective::burst;  ///< what its race ranks by
 };
 
-/// Of a kernel whose sweep takes that long, as TrialRecord::rate; 0 for none.
+/// The rate of a kernel whose sweep takes that long, as TrialRecord::rate; 0 for none.
 double kernel_rate(const Subject& subject, const Timing& timing);
 
 /// What a strategy learns of a trial: ms a sweep; infinite where it is not right, or was not verified.
