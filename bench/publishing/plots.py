@@ -3,8 +3,8 @@
 import html
 from typing import NamedTuple
 
-from publishing.records import SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, rate, sustained, title, with_winner
-from publishing.sections import best_rival, with_rivals
+from bench.publishing.records import SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, rate, sustained, title, with_winner
+from bench.publishing.sections import best_rival, with_rivals
 
 COLOURS = ["#d95f02", "#7570b3", "#1b9e77", "#e7298a"]
 BAR, ROW, LEFT, WIDTH = 14, 26, 250, 620

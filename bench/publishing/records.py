@@ -1,4 +1,4 @@
-"""Records of bench/record, and the words and tables that are made of them."""
+"""Records of `bench/bench record`, and the words and tables that are made of them."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def rate(case, *kernels):
 
 
 def sustained(case):
-    """Of the winner under continuous load; None where it did not race so."""
+    """The winner's rate under continuous load; None where it did not race so."""
     rates = [k.get("sustained_gstencils") for k in case.get("kernels") or [] if k["kernel"] == "winner"]
     return rates[0] if rates else None
 
@@ -76,7 +76,8 @@ def use_winners_that_ship(record, winners):
         trial = shipped_trial(case, winners)
         if trial and trial["created_at"] > record["date"]:
             others = [kernel for kernel in case["kernels"] if kernel["kernel"] != "winner"]
-            case["kernels"] = [{"kernel": "winner", **trial}, *others]
+            rates = {"gstencils": trial["rate"], "sustained_gstencils": trial["sustained_rate"]}
+            case["kernels"] = [{"kernel": "winner", **trial, **rates}, *others]
             record["raced_until"] = max(record.get("raced_until", ""), trial["created_at"])
 
 

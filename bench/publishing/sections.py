@@ -2,7 +2,7 @@
 
 import textwrap
 
-from publishing.records import (SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, provenance, rate, sustained, table,
+from bench.publishing.records import (SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, provenance, rate, sustained, table,
                                 title, with_winner)
 
 

@@ -28,7 +28,7 @@ ON_A_GPU = [(r"-arch=sm_90\b", "-arch=native")]
 
 # What does not run here, and what checks it instead.
 ELSEWHERE = [
-    (r"^stencil-tune replay |^bench/(search-curves|replay-study)\b",
+    (r"^stencil-tune replay |^bench/bench (search-curves|replay-study)\b",
      "recorded spaces are not ours to ship, or take minutes; the test replay_test has small ones"),
     (r"^stencil-tune db (ex|im)port .*--format ", "it takes measured trials; the test db_trials_test has some"),
     (r"^stencil-tune .*--device (0,1|all)", "it takes several GPUs; the test session_test has made-up ones"),

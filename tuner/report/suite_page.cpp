@@ -110,7 +110,7 @@ std::string table(const Json& cases) {
 
 /// The rate of a kernel that raced under load, with what the GPU drew; empty for others.
 std::string load_of(const Json& kernel) {
-  const double rate = kernel.value("sustained_rate", 0.0), watts = kernel.value("watts", 0.0);
+  const double rate = kernel.value("sustained_gstencils", 0.0), watts = kernel.value("watts", 0.0);
   if (rate <= 0) return "";
   return watts > 0 ? fmt::format("{} at {:.0f} W", rate_text(rate), watts) : rate_text(rate);
 }

@@ -284,7 +284,7 @@ Json trial_json(const TrialRecord& trial) {
   if (!trial.plan.empty()) json["plan"] = trial.plan;
   if (trial.raced) json["objective"] = name(trial.objective);
   if (trial.sustained_rate > 0) {
-    json[is_stencils ? "sustained_rate" : "sustained_rate"] = trial.sustained_rate;
+    json[is_stencils ? "sustained_gstencils" : "sustained_rate"] = trial.sustained_rate;
   }
   if (trial.watts > 0) {
     json["watts"] = trial.watts;

@@ -130,14 +130,14 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
       {"driver", trial.predicted ? "" : trial.platform.driver},
       {"stale", is_stale(trial)},
       {"trials_seen", winner.trials_seen}};
-  if (trial.problem.kind == SubjectKind::stencil) json["naive_rate"] = winner.naive_rate;
+  if (trial.problem.kind == SubjectKind::stencil) json["naive_gstencils"] = winner.naive_rate;
   json.update(trial_json(trial));
   return json;
 }
 
 const std::vector<std::string> kCsvTitles{"id",           "origin",       "stencil",   "stage",          "type",
                                           "dims",         "pitch",        "boundary",  "steps",          "gpu",
-                                          "architecture", "code",         "gstencils", "share_of_copy",  "predicted",
+                                          "architecture", "code",         "rate",      "share_of_copy",  "predicted",
                                           "stale",        "created_at",   "objective", "sustained_rate", "watts",
                                           "nanojoules",   "sm_clock_mhz", "kind",      "sizes",          "unit"};
 

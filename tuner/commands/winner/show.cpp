@@ -150,7 +150,7 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
   json["unit"] = trial.problem.unit;
   json["pitch"] = trial.problem.pitch;
   json["gpu"] = trial.platform.gpu;
-  json["naive_rate"] = winner.naive_rate;
+  if (trial.problem.kind == SubjectKind::stencil) json["naive_gstencils"] = winner.naive_rate;
   json["trials"] = nlohmann::ordered_json::array();
   for (const TrialRecord& each : trials) json["trials"].push_back(trial_json(each));
   fmt::print("{}", json_text(json));

@@ -1,17 +1,15 @@
-#!/usr/bin/env python3
 """What a kernel spends energy on, by its counters and by what each instruction costs (bench/energy.cu).
 
     ncu --set full --launch-skip 2 --launch-count 1 -o KERNEL PROGRAM ...
     ncu -i KERNEL.ncu-rep --page source --print-source sass --csv >KERNEL.source.csv
     ncu -i KERNEL.ncu-rep --page raw --csv >KERNEL.raw.csv
-    bench/where-energy-goes UPDATES KERNEL...
+    bench/bench where-energy-goes UPDATES KERNEL...
 
 UPDATES: cells times steps of the launch. Picojoules an update of each kind, their sum, and the rate at which that sum
 and the power of a GPU whose warps sleep make LIMIT watts. What it leaves out: memory that stays in L2, uniform
 instructions, and that energy falls with clocks at the limit, while leakage grows with warmth.
 """
 
-import argparse
 import collections
 import csv
 import re
@@ -74,13 +72,14 @@ def account(kernel):
     return units_of
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("updates", type=float)
     parser.add_argument("kernels", nargs="+", metavar="KERNEL")
     parser.add_argument("--limit", type=float, default=700, help="watts")
     parser.add_argument("--asleep", type=float, default=130, help="watts")
-    given = parser.parse_args()
+
+
+def run(given):
     for kernel in given.kernels:
         units_of = account(kernel)
         spent = {kind: units_of[kind] / given.updates * cost for kind, cost in COSTS.items()}
@@ -91,7 +90,3 @@ def main():
             if picojoules < 0.5:
                 continue
             print(f"  {kind:<22}{units_of[kind] / given.updates:8.2f} an update {picojoules:8.0f} pJ")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,13 @@
-#!/usr/bin/env python3
-"""Draws how far searches come over time, the mean over all spaces, from what `stencil-tune replay --json` printed.
+"""Draws how far searches come over time, the mean over all spaces.
 
     stencil-tune replay spaces/*.csv.gz --strategy all --json > scores.json
-    bench/search-curves scores.json > docs/search.svg
+    bench/bench search-curves scores.json > docs/search.svg
 """
 
 import json
 import pathlib
-import sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-from publishing.plots import drawing, text_at
+from bench.publishing.plots import drawing, text_at
 
 COLOURS = ["#08519c", "#4292c6", "#d95f02", "#7570b3", "#1b9e77", "#e7298a", "#66a61e", "#a6761d", "#999999"]
 LEFT, TOP, WIDTH, HEIGHT, LABELS = 60, 50, 560, 360, 210
@@ -21,7 +16,7 @@ LINE = 16  # height of a label
 
 
 def mean_curve(strategy):
-    """Of all spaces, point by point; points that a space has none at (null) are left out of the mean."""
+    """The mean of all spaces, point by point; a space that has none at a point (null) is left out there."""
     columns = zip(*(space["curve"] for space in strategy["spaces"]))
     present = [[value for value in column if value is not None] for column in columns]
     return [sum(values) / len(values) for values in present if values]
@@ -57,10 +52,12 @@ def labels(ends):
     return marks
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    record = json.loads(pathlib.Path(sys.argv[1]).read_text())
+def add_arguments(parser):
+    parser.add_argument("scores", type=pathlib.Path, help="what `stencil-tune replay --json` printed")
+
+
+def run(given):
+    record = json.loads(given.scores.read_text())
     spaces = len(record["strategies"][0]["spaces"])
     marks = [text_at(20, 28, f"P(t), mean of {spaces} spaces and {record['repeats']} runs: 0 random search, 1 the optimum",
                      more='font-weight="bold"')]
@@ -73,7 +70,3 @@ def main():
         marks.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
         ends.append((y_of(curve[-1]), f"{strategy['name']} {strategy['score']:.2f}", colour))
     print(drawing(LEFT + WIDTH + LABELS, TOP + HEIGHT + 54, marks + labels(ends)), end="")
-
-
-if __name__ == "__main__":
-    main()

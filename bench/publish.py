@@ -1,26 +1,22 @@
-#!/usr/bin/env python3
-"""Puts the figures of a GPU's records into docs/performance.md and README.md, between their markers, and draws the plots.
+"""Puts the figures of a GPU's records into docs/performance.md and README.md, and draws the plots.
 
-    bench/publish bench/results/h200
+    bench/bench publish bench/results/h200
 
-FOLDER/temporal.json, as bench/record keeps it, makes docs/temporal.svg and the table of time steps, beside
-bench/rivals.json. FOLDER/single-sweep.json makes the table of one sweep, and stands beside runs where its kernel is the
-faster one for the same grid. FOLDER/systems.json, with the cases of FOLDER/systems-variants.json, makes the tables of
-systems, beside FOLDER/torch-systems.jsonl: what bench/peers/torch_systems.py --json prints, in f32 and in f64. Of runs and
-systems the winner that ships (db/pretuned/) is shown where it has raced since the record was made. The first two records
-make docs/gains.svg and README's caption of it, with bars of two systems. What has no record stays as it is.
+The figures stand between markers. FOLDER/temporal.json, as `record` keeps it, makes docs/temporal.svg and the table of time
+steps, beside bench/rivals.json. FOLDER/single-sweep.json makes the table of one sweep, and stands beside runs where its
+kernel is the faster one for the same grid. FOLDER/systems.json, with the cases of FOLDER/systems-variants.json, makes the
+tables of systems, beside FOLDER/torch-systems.jsonl: what bench/peers/torch_systems.py --json prints, in f32 and in f64. Rows
+of runs and systems show the winner that ships (db/pretuned/) where it has raced since the record was made. The first two
+records make docs/gains.svg and README's caption of it, with bars of two systems. What has no record stays as it is.
 """
 
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "bench"))
-
-from publishing.plots import gains_plot, runs_plot
-from publishing.records import load, load_lines, load_record, use_fastest_sweeps, use_winners_that_ship, with_winner
-from publishing.sections import one_sweep_section, peers_section, systems_section, temporal_section, torch_rates
+from bench import ROOT
+from bench.publishing.plots import gains_plot, runs_plot
+from bench.publishing.records import load, load_lines, load_record, use_fastest_sweeps, use_winners_that_ship, with_winner
+from bench.publishing.sections import one_sweep_section, peers_section, systems_section, temporal_section, torch_rates
 
 
 class Page:
@@ -63,17 +59,19 @@ def with_variants(systems, variants):
     return systems
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    records = pathlib.Path(sys.argv[1]).resolve()
+def add_arguments(parser):
+    parser.add_argument("folder", type=pathlib.Path)
+
+
+def run(given):
+    records = given.folder.resolve()
     folder = records.relative_to(ROOT) if records.is_relative_to(ROOT) else records
     single = load_record(records / "single-sweep.json")
     temporal = load_record(records / "temporal.json")
     systems = with_variants(load_record(records / "systems.json"), load(records / "systems-variants.json"))
     torch = load_lines(records / "torch-systems.jsonl")
     if not temporal and not single and not systems:
-        sys.exit(f"{folder} has figures in none of temporal.json, single-sweep.json and systems.json: bench/record makes them")
+        sys.exit(f"{folder} has figures in none of temporal.json, single-sweep.json and systems.json: `bench/bench record` makes them")
     shipped = load(ROOT / f"db/pretuned/{records.name}.json")
     for record in filter(None, (temporal, systems)):
         use_winners_that_ship(record, shipped["winners"] if shipped else [])
@@ -96,7 +94,3 @@ def main():
         (ROOT / path).write_text(plot)
     tables.write()
     readme.write()
-
-
-if __name__ == "__main__":
-    main()

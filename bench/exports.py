@@ -1,16 +1,14 @@
-#!/usr/bin/env python3
-"""Whether every winner that ships runs as fast exported and built by nvcc as in the library: all within 3 %.
+"""Whether every winner that ships runs as fast exported and built by nvcc as in the library.
 
-    bench/exports FOLDER [--bin build/default/bin] [--winners FILE] [--jobs N] [--only TEXT] [--seconds N]
+    bench/bench exports FOLDER [--bin build/default/bin] [--winners FILE] [--jobs N] [--only TEXT] [--seconds N]
 
-Each is exported with its own check and benchmark and built by nvcc as its first lines say, as many at a time as there
-are cores. Then each runs once in the library and once exported, one after the other, with nothing else at work: batches
-of launches without rests, after 100 ms of warming up, a median each. FOLDER gets exports.json and exports.txt, written
-anew after each winner, and what was built; the same command goes on where it stopped. --winners: of `stencil-tune db
-export`, or of bench/retime --into, in place of those that ship. --seconds: start nothing more after that time.
+All have to come within 3 %. Each is exported with its own check and benchmark and built by nvcc as its first lines say, as
+many at a time as there are cores. Then each runs once in the library and once exported, one after the other, with nothing
+else at work: batches of launches without rests, after 100 ms of warming up, a median each. FOLDER gets exports.json and
+exports.txt, written anew after each winner, and what was built; the same command goes on where it stopped. --winners: of
+`stencil-tune db export`, or of `retime --into`, in place of those that ship. --seconds: start nothing more after that time.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -20,7 +18,8 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from bench import BIN, ROOT, cores, said, write_whole
+
 CLOSE = 0.97  # of the library's rate
 
 
@@ -112,34 +111,23 @@ def summary(rows):
             f"{100 * shares[len(shares) // 2]:.1f} %, least {100 * shares[0]:.1f} %, {far} below {100 * CLOSE:.0f} %")
 
 
-def write(path, text):
-    """Whole or not at all."""
-    temporary = path.with_suffix(".unfinished")
-    temporary.write_text(text)
-    temporary.replace(path)
-
-
 def keep(folder, about, rows):
-    write(folder / "exports.json", json.dumps({**about, "exports": rows}, indent=2) + "\n")
+    write_whole(folder / "exports.json", json.dumps({**about, "exports": rows}, indent=2) + "\n")
     head = (f"Winners as the library launches them and exported, {about['gpu']}, driver {about['driver']}, commit "
             f"{about['commit']}, {about['date']}\nGStencil/s in batches without rests: library, exported, share\n\n")
-    write(folder / "exports.txt", head + "".join(line(row) + "\n" for row in rows) + "\n" + summary(rows) + "\n")
+    write_whole(folder / "exports.txt", head + "".join(line(row) + "\n" for row in rows) + "\n" + summary(rows) + "\n")
 
 
-def version(given):
-    program = given.bin / "stencil-tune"
-    return subprocess.run([str(program), "--version"], stdout=subprocess.PIPE, text=True).stdout.strip()
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/default/bin")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN)
     parser.add_argument("--winners", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=cores())
     parser.add_argument("--only", default="", help="winners whose problem or code contains this")
     parser.add_argument("--seconds", type=float, default=0)
-    given = parser.parse_args()
+
+
+def run(given):
     began = time.monotonic()
     (given.folder / "built").mkdir(parents=True, exist_ok=True)
     record = given.folder / "exports.json"
@@ -152,7 +140,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         unbuilt = dict(zip(sources, pool.map(build, sources.values())))
     library = LibraryRates(given)
-    about = {"gpu": library.about["gpu"], "driver": library.about["driver"], "commit": version(given),
+    about = {"gpu": library.about["gpu"], "driver": library.about["driver"],
+             "commit": said(given.bin / "stencil-tune", "--version").strip(),
              "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
     for name, source in sources.items():
         if given.seconds and time.monotonic() - began > given.seconds:
@@ -163,7 +152,3 @@ def main():
         keep(given.folder, about, rows)
     print(summary(rows))
     return 0 if rows and all(row.get("share", 0) >= CLOSE for row in rows) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,18 +1,16 @@
-#!/usr/bin/env python3
-"""Makes the figures that a GPU is needed for, within a time limit, and packs them: one command for a machine that
-is there for minutes.
+"""Makes the figures that need a GPU within a time limit, and packs them.
 
-    bench/measure OUT [STEP...] [--seconds N] [--bin build/portable/bin] [--faststencil CHECKOUT] [--resume TAR]
-                      [--dry-run]
+    bench/bench measure OUT [STEP...] [--seconds N] [--bin build/portable/bin] [--faststencil CHECKOUT] [--resume TAR]
+                            [--dry-run]
 
-Without STEPs all of them, the most valuable first. Each has a limit of its own, and none starts that could not get far.
-A step that overruns is told to end; what it had by then is kept. OUT gets three files, written anew after each step:
-results.tar.gz, measure.json (commit, date, driver, clocks, how each step ended) and measure.txt (what they said).
-Steps that were cut short go on where they stopped: on the same machine by themselves, on another with --resume and the
-results.tar.gz of before. --dry-run prints the plan. bench/README.md says how to build what it needs.
+For a machine that is there for minutes. Without STEPs all of them, the most valuable first. Each has a limit of its own, and
+none starts that could not get far. A step that overruns is told to end; what it had by then is kept. OUT gets three files,
+written anew after each step: results.tar.gz, measure.json (commit, date, driver, clocks, how each step ended) and
+measure.txt (what they said). Steps that were cut short go on where they stopped: on the same machine by themselves, on
+another with --resume and the results.tar.gz of before. --dry-run prints the plan. bench/README.md says how to build what it
+needs.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -23,25 +21,25 @@ import sys
 import tarfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from bench import ROOT, write_whole
 
 # Name, seconds at most, command. {name}: the GPU's file in db/pretuned; {work}: what is kept; {seconds}: when to start
 # nothing more. Files that a step needs stand behind it: of {bin} and others.
 STEPS = [
-    ("contenders", 150, "bench/retime {name} also --also bench/contenders.txt --into {work}/shipped --seconds {seconds}",
+    ("contenders", 150, "bench/bench retime {name} also --also bench/contenders.txt --into {work}/shipped --seconds {seconds}",
      ["{bin}/stencil-tune", "db/pretuned/{name}.json"]),
     ("faststencil", 570, "bench/peers/faststencil/side-by-side {faststencil} {work}/faststencil --bin {bin} "
      "--seconds {seconds}", ["{bin}/stencil-tune", "{faststencil}/2dstencil"]),
-    ("bursts", 300, "bench/retime {name} bursts --also bench/contenders.txt --into {work}/shipped "
+    ("bursts", 300, "bench/bench retime {name} bursts --also bench/contenders.txt --into {work}/shipped "
      "--seconds {seconds}",
      ["{bin}/stencil-tune", "db/pretuned/{name}.json"]),
-    ("exports", 480, "bench/exports {work}/exports --bin {bin} --seconds {seconds}",
+    ("exports", 480, "bench/bench exports {work}/exports --bin {bin} --seconds {seconds}",
      ["{bin}/stencil_tune_bench_kernel_code", "{bin}/stencil_tune_bench_shipped_rates"]),
-    ("systems", 400, "bench/record systems {work}/systems --cases 1-18 --budget 8s", ["{bin}/stencil-tune"]),
+    ("systems", 400, "bench/bench record systems {work}/systems --cases 1-18 --budget 8s", ["{bin}/stencil-tune"]),
     ("torch", 300, "bench/peers/torch_systems.py --json", []),
     ("torch-f64", 300, "bench/peers/torch_systems.py --json --type f64", []),
-    ("variants", 570, "bench/record systems {work}/variants --cases 37- --budget 5s", ["{bin}/stencil-tune"]),
-    ("winners", 570, "bench/pretune {name} --into {work}/shipped --seconds {seconds} --budget 10s",
+    ("variants", 570, "bench/bench record systems {work}/variants --cases 37- --budget 5s", ["{bin}/stencil-tune"]),
+    ("winners", 570, "bench/bench pretune {name} --into {work}/shipped --seconds {seconds} --budget 10s",
      ["{bin}/stencil-tune"]),
 ]
 OUTPUT_IS_RESULT = {"torch": "torch-systems.jsonl", "torch-f64": "torch-systems.jsonl"}
@@ -94,7 +92,7 @@ class Plan:
 
 # ---- running ---------------------------------------------------------------------------------------------------------
 
-def run(command, limit, grace, result, environment):
+def run_step(command, limit, grace, result, environment):
     """How it ended, and seconds. The step runs in a process group of its own, which hears of its limit as a whole."""
     began = time.monotonic()
     with open(result, "ab") as output:
@@ -123,12 +121,10 @@ def pack(given, record):
     with tarfile.open(temporary, "w:gz") as tar:
         tar.add(given.work, arcname="results", filter=kept)
     temporary.replace(given.out / "results.tar.gz")
-    temporary.write_text(json.dumps(record, indent=2) + "\n")
-    temporary.replace(given.out / "measure.json")
+    write_whole(given.out / "measure.json", json.dumps(record, indent=2) + "\n")
     lines = [f"{step['step']:<12} {step['status']:<10} {step['seconds']:6.0f} s" for step in record["steps"]]
     logs = [f"\n==== {path.stem}\n{path.read_text(errors='replace')[-20000:]}" for path in sorted(given.work.glob("*.txt"))]
-    temporary.write_text("\n".join(lines) + "\n" + "".join(logs))
-    temporary.replace(given.out / "measure.txt")
+    write_whole(given.out / "measure.txt", "\n".join(lines) + "\n" + "".join(logs))
 
 
 def measure(given, plan, record):
@@ -149,7 +145,7 @@ def measure(given, plan, record):
             command = plan.command(step, limit)
             print(f"{name}: {' '.join(command)} ({limit:.0f} s at most)", flush=True)
             result = given.work / OUTPUT_IS_RESULT.get(name, f"{name}.txt")
-            entry["status"], entry["seconds"] = run(command, limit, given.grace, result, environment)
+            entry["status"], entry["seconds"] = run_step(command, limit, given.grace, result, environment)
         print(f"{name}: {entry['status']}{', no ' + ', '.join(missing) if missing else ''}", flush=True)
         record["gpu_after"] = gpu_state()
         pack(given, record)
@@ -167,8 +163,7 @@ def dry_run(given, plan):
     print(f"{total} s at most in all, {given.seconds} s a call; programs of {given.bin}: {size / 2**20:.1f} MiB")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(step[0] for step in STEPS))
     parser.add_argument("--seconds", type=int, default=570, help="of all (default 570)")
@@ -178,9 +173,12 @@ def main():
     parser.add_argument("--faststencil", type=pathlib.Path, help="a copy of its repository")
     parser.add_argument("--resume", type=pathlib.Path, help="results.tar.gz of an earlier call")
     parser.add_argument("--dry-run", action="store_true")
-    given = parser.parse_intermixed_args()
-    if unknown := set(given.steps) - {step[0] for step in STEPS}:
-        parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(step[0] for step in STEPS)}")
+
+
+def run(given):
+    names = [step[0] for step in STEPS]
+    if unknown := set(given.steps) - set(names):
+        sys.exit(f"no step {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     for path in ("out", "bin", "work", "faststencil"):
         if getattr(given, path):
             setattr(given, path, getattr(given, path).resolve())
@@ -204,7 +202,3 @@ def main():
               "steps": []}
     measure(given, plan, record)
     return 0 if all(step["status"] == "done" for step in record["steps"]) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
