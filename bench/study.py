@@ -4,7 +4,7 @@
 
 For six problems, two of one sweep and four runs, one of them of a system: a long search of many trials, then default tunes,
 each with a seed and a database of its own. A tune finds nothing compiled by another: each has a cache of its own. Then what
-they chose is timed in turn in one process, since the same kernel differs by some percent from one process to another, and a
+they chose is timed in turn in one process, since the same kernel differs by up to 8 % from one process to another, and a
 table says how far behind the best each is: of runs by the rate under load, by which tunes choose their winners. All
 candidates are recorded in FOLDER/study.trials.gz. Last, seeds that were not tuned live are replayed on them.
 
