@@ -1,4 +1,5 @@
-// Cells in memory (Storage) and in arithmetic (Value): f64 -> double, f32 -> float, f16 and bf16 -> float.
+// Cells in memory (Storage) and in arithmetic (Value): f64 -> double, f32 -> float, f16 and bf16 -> float. 16-bit cells
+// convert to and from float where one is read or written.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -7,20 +8,20 @@ namespace stencil_tune {
 
 struct F16 {
   unsigned short bits;
+  STENCIL_DEVICE operator float() const { return float_from_f16(bits); }
+  STENCIL_DEVICE F16& operator=(float value) {
+    bits = f16_from_float(value);
+    return *this;
+  }
 };
 struct BF16 {
   unsigned short bits;
+  STENCIL_DEVICE operator float() const { return float_from_bf16(bits); }
+  STENCIL_DEVICE BF16& operator=(float value) {
+    bits = bf16_from_float(value);
+    return *this;
+  }
 };
-
-STENCIL_DEVICE double widen(double cell) { return cell; }
-STENCIL_DEVICE float widen(float cell) { return cell; }
-STENCIL_DEVICE float widen(F16 cell) { return float_from_f16(cell.bits); }
-STENCIL_DEVICE float widen(BF16 cell) { return float_from_bf16(cell.bits); }
-
-STENCIL_DEVICE void narrow(double value, double& cell) { cell = value; }
-STENCIL_DEVICE void narrow(float value, float& cell) { cell = value; }
-STENCIL_DEVICE void narrow(float value, F16& cell) { cell.bits = f16_from_float(value); }
-STENCIL_DEVICE void narrow(float value, BF16& cell) { cell.bits = bf16_from_float(value); }
 
 /// N neighbouring cells that one instruction moves; the address must be a multiple of its size.
 template <class Storage, int N>
@@ -34,14 +35,14 @@ STENCIL_DEVICE void load_cells(const Storage* from, Value* to) {
   Pack<Storage, N> pack;
   pack.word = load_word<kHint>(reinterpret_cast<const decltype(pack.word)*>(from));
   STENCIL_UNROLL
-  for (int i = 0; i < N; ++i) to[i] = widen(pack.cells[i]);
+  for (int i = 0; i < N; ++i) to[i] = pack.cells[i];
 }
 
 template <StoreHint kHint, int N, class Storage, class Value>
 STENCIL_DEVICE void store_cells(Storage* to, const Value* from) {
   Pack<Storage, N> pack;
   STENCIL_UNROLL
-  for (int i = 0; i < N; ++i) narrow(from[i], pack.cells[i]);
+  for (int i = 0; i < N; ++i) pack.cells[i] = from[i];
   store_word<kHint>(reinterpret_cast<decltype(pack.word)*>(to), pack.word);
 }
 

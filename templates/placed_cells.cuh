@@ -57,7 +57,7 @@ struct PlacedCells {
   STENCIL_DEVICE Value entry(int which, Index i, Index n) const {
     if (is_outside<kBoundary>(i, n)) return Value(0);
     const auto* entries = reinterpret_cast<const typename S::Storage*>(number(4 + which));
-    return widen(entries[inside<kBoundary>(i, n)]);
+    return entries[inside<kBoundary>(i, n)];
   }
 };
 

@@ -56,7 +56,7 @@ STENCIL_DEVICE Value tap_cell(const TapArguments<Storage, Value, kCapacity>& a, 
   y = answering(a.boundary[1], y + a.offset[tap][1], a.n[1]);
   z = answering(a.boundary[2], z + a.offset[tap][2], a.n[2]);
   if (x < 0 || y < 0 || z < 0) return Value(0);
-  return widen(a.in[static_cast<int>(a.offset[tap][3])][z * a.stride_z + y * a.stride_y + x]);
+  return a.in[static_cast<int>(a.offset[tap][3])][z * a.stride_z + y * a.stride_y + x];
 }
 
 template <class Storage, class Value, int kCapacity>
@@ -74,12 +74,12 @@ STENCIL_DEVICE void sum_taps(const TapArguments<Storage, Value, kCapacity>& a) {
   for (int tap = 0; tap < a.taps; ++tap) {
     if (all_inside) {
       const long long there = here + a.offset[tap][2] * a.stride_z + a.offset[tap][1] * a.stride_y + a.offset[tap][0];
-      sum += a.weight[tap] * widen(a.in[static_cast<int>(a.offset[tap][3])][there]);
+      sum += a.weight[tap] * a.in[static_cast<int>(a.offset[tap][3])][there];
     } else {
       sum += a.weight[tap] * tap_cell(a, tap, x, y, z);
     }
   }
-  narrow(sum, a.out[here]);
+  a.out[here] = sum;
 }
 
 }  // namespace stencil_tune

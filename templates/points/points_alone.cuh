@@ -17,9 +17,9 @@ STENCIL_DEVICE void add_sources(const AddArguments<Storage, Value>& a) {
   const long long cell = point_of_thread();
   if (cell >= a.count) return;
   Storage* at = a.field + a.cells[cell];
-  Value value = widen(*at);
+  Value value = *at;
   for (unsigned e = a.first[cell]; e < a.first[cell + 1]; ++e) value += a.weight[e] * a.series[a.source[e]];
-  narrow(value, *at);
+  *at = value;
 }
 
 template <class Storage, class Value>
@@ -28,7 +28,7 @@ STENCIL_DEVICE void record_fields(const RecordArguments<Storage, Value>& a) {
   if (receiver >= a.count) return;
   Value sum = 0;
   for (unsigned e = a.first[receiver]; e < a.first[receiver + 1]; ++e) {
-    sum += a.weight[e] * widen(a.fields[a.field[e]][a.cells[e]]);
+    sum += a.weight[e] * a.fields[a.field[e]][a.cells[e]];
   }
   a.record[receiver] = sum;
 }

@@ -94,7 +94,7 @@ struct ThreadCopies {
           copy(to + i * kApart, row.cells + column);
         } else if (S::kBoundaryX != Boundary::hold || row.outside || (column >= 0 && column < field.nx)) {
           STENCIL_UNROLL
-          for (int e = 0; e < kVector; ++e) narrow(field.cell(row, column + e), to[i * kApart + e]);
+          for (int e = 0; e < kVector; ++e) to[i * kApart + e] = field.cell(row, column + e);
         }
       }
       to += T::kBlockY * T::kTilePitch;

@@ -435,7 +435,7 @@ struct SystemLevels {
       const auto* row = arguments.in[kInput] +
                         (z * static_cast<Index>(arguments.stride_z) + y * static_cast<Index>(arguments.stride_y));
       STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = widen(row[wrapped<S::kBoundaryX>(tile.x + i, tile.nx)]);
+      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = row[wrapped<S::kBoundaryX>(tile.x + i, tile.nx)];
     }
   }
 

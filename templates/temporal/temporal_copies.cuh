@@ -15,7 +15,7 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
   const Index x = wrapped<S::kBoundaryX>(tile.x + i, tile.nx);
   const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
   if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
-  return widen(a.in[T::kAdvanced][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x]);
+  return a.in[T::kAdvanced][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x];
 }
 
 /// Both types of kernel arguments have the plain ones; those for TMA have tensor maps too.
