@@ -40,15 +40,6 @@ struct LateCells {
 
 struct NoLateCells {};
 
-template <class S, class T, bool kAny>
-struct LateCellsOf {
-  using Type = NoLateCells;
-};
-template <class S, class T>
-struct LateCellsOf<S, T, true> {
-  using Type = LateCells<S, T>;
-};
-
 /// The inputs in global memory, where the threads read what TMA does not bring: late inputs.
 template <class S, class T>
 struct InputFields {
@@ -63,15 +54,6 @@ struct InputFields {
 template <class S>
 struct NoFields {
   STENCIL_DEVICE explicit NoFields(const Arguments<S>&) {}
-};
-
-template <class S, class T, bool kAny>
-struct FieldsOf {
-  using Type = NoFields<S>;
-};
-template <class S, class T>
-struct FieldsOf<S, T, true> {
-  using Type = InputFields<S, T>;
 };
 
 template <class S, class T>

@@ -3,6 +3,7 @@
 #include "generator/trim/tokens.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -16,76 +17,35 @@ struct Extent {
   std::size_t end = 0;        ///< one past its last token
 };
 
-/// What a definition is and what it is called, by its tokens alone.
-class Classifier {
- public:
-  Classifier(Tokens tokens, const Extent& extent)
-      : tokens_(tokens), end_(extent.end), start_(std::min(after_template_heads(tokens), end_)) {}
+bool is_type(const SourceToken& token) { return is_any(token, {"struct", "class", "union", "enum"}); }
 
-  void classify(Definition& definition) const {
-    using Kind = Definition::Kind;
-    if (start_ == end_ || is_any(first(), {"namespace", "static_assert", "friend"})) return;
-    if (is_any(first(), {"struct", "class", "union", "enum"})) {
-      definition.kind = Kind::type;
-      definition.names = {type_name()};
-    } else if (first() == "using") {
-      if (start_ + 2 >= end_ || !(tokens_[start_ + 2] == "=")) return;
-      definition.kind = Kind::name;
-      definition.names = {std::string(tokens_[start_ + 1].text)};
-    } else if (const std::size_t name = function_name(); name != kNone) {
-      definition.kind = Kind::function;
-      definition.names = {std::string(tokens_[name].text)};
-    } else if (has("constexpr")) {
-      definition.names = constant_names();
-      if (!definition.names.empty()) definition.kind = Kind::name;
+/// What a definition is and what it is called, by its tokens alone; without `template <...>`.
+void classify(Tokens tokens, Definition& definition) {
+  using Kind = Definition::Kind;
+  if (tokens.empty() || is_any(tokens[0], {"namespace", "static_assert", "friend"})) return;
+  const auto add = [&](Kind kind, std::size_t at) {
+    definition.kind = kind;
+    definition.names.emplace_back(tokens[std::min(at, tokens.size() - 1)].text);
+  };
+  if (is_type(tokens[0])) {
+    const std::size_t at = is_at(tokens, 1, "class") ? 2 : 1;
+    return add(Kind::type, is_at(tokens, at, "alignas") ? after_bracket(tokens, at + 1) : at);
+  }
+  if (tokens[0] == "using") return is_at(tokens, 2, "=") ? add(Kind::name, 1) : void();
+  bool constant = false, named = false;  // static constexpr int kA = 1, kB = 2;
+  for (std::size_t i = 0; i < tokens.size() && !(tokens[i] == "operator"); ++i) {
+    constant = constant || tokens[i] == "constexpr";
+    const bool after_word = i > 0 && is_word(tokens[i - 1]);
+    if (tokens[i] == "(" && definition.names.empty()) return after_word ? add(Kind::function, i - 1) : void();
+    if (!constant && is_any(tokens[i], {"=", "{"})) return;
+    if (tokens[i] == ",") named = false;
+    if (!named && after_word && is_any(tokens[i], {"=", "{", "["}) && constant) {
+      add(Kind::name, i - 1);
+      named = true;
     }
+    if (opens(tokens[i])) i = after_bracket(tokens, i) - 1;
   }
-
- private:
-  const SourceToken& first() const { return tokens_[start_]; }
-
-  bool has(std::string_view word) const {
-    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(start_),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(end_),
-                       [&](const SourceToken& t) { return t == word; });
-  }
-
-  std::string type_name() const {
-    std::size_t at = start_ + 1;
-    if (at < end_ && tokens_[at] == "class") ++at;
-    if (at < end_ && tokens_[at] == "alignas") at = after_bracket(tokens_, at + 1);
-    return at < end_ ? std::string(tokens_[at].text) : std::string();
-  }
-
-  /// The word before its parameters; none for operators, which nobody calls by name.
-  std::size_t function_name() const {
-    for (std::size_t i = start_; i < end_; ++i) {
-      if (is_any(tokens_[i], {"=", "{", ";", "operator"})) return kNone;
-      if (tokens_[i] == "(") return i > start_ && is_word(tokens_[i - 1]) ? i - 1 : kNone;
-      if (tokens_[i] == "[") i = after_bracket(tokens_, i) - 1;
-    }
-    return kNone;
-  }
-
-  /// static constexpr int kA = 1, kB = 2;
-  std::vector<std::string> constant_names() const {
-    std::vector<std::string> names;
-    bool named = false;
-    for (std::size_t i = start_; i < end_; ++i) {
-      if (tokens_[i] == ",") named = false;
-      if (!named && i > start_ && is_any(tokens_[i], {"=", "{", "["}) && is_word(tokens_[i - 1])) {
-        names.emplace_back(tokens_[i - 1].text);
-        named = true;
-      }
-      if (opens(tokens_[i])) i = after_bracket(tokens_, i) - 1;
-    }
-    return names;
-  }
-
-  Tokens tokens_;
-  std::size_t end_;
-  std::size_t start_;
-};
+}
 
 class Parser {
  public:
@@ -107,28 +67,26 @@ class Parser {
   /// With a comment on the same line, and the line's end.
   std::size_t end_of_line(std::size_t at) const {
     const std::size_t text = std::min(text_.find_first_not_of(" \t", at), text_.size());
-    if (!text_.substr(text).starts_with("//") && text < text_.size() && text_[text] != '\n') return at;
+    if (!text_.substr(text).starts_with("//") && !text_.substr(text).starts_with('\n')) return at;
     return std::min(text_.find('\n', text), text_.size() - 1) + 1;
   }
 
   void take(Definition& definition, Tokens tokens) {
     if (text_[at_] == '#') return take_directive(definition);
     if (tokens.size() > 1 && is_any(tokens[0], {"public", "private", "protected"}) && tokens[1] == ":") {
-      definition.kind = Definition::Kind::label;
       definition.head = cut(end_of_line(tokens[1].end()));
       return;
     }
     const Extent extent = extent_of(tokens);
-    Classifier(tokens, extent).classify(definition);
+    const std::size_t start = std::min(after_template_heads(tokens), extent.end);
+    classify(tokens.subspan(start, extent.end - start), definition);
     const std::size_t end = end_of_line(tokens[extent.end - 1].end());
-    const bool is_namespace = tokens[0] == "namespace";
-    const bool is_enum = is_at(tokens, after_template_heads(tokens), "enum");
-    if (extent.open == kNone || is_enum || definition.kind == Definition::Kind::name) {
+    if (extent.open == kNone || is_at(tokens, start, "enum") || definition.kind == Definition::Kind::name) {
       definition.head = cut(end);
       return;
     }
     definition.head = cut(tokens[extent.open].end());
-    const bool has_members = is_namespace || definition.kind == Definition::Kind::type;
+    const bool has_members = tokens[0] == "namespace" || definition.kind == Definition::Kind::type;
     if (has_members) definition.members = parse_definitions(text_.substr(at_, tokens[extent.close].begin - at_));
     std::string& inside = has_members ? definition.tail : definition.body;
     inside = cut(tokens[extent.close].begin);
@@ -156,27 +114,20 @@ class Parser {
 
   static Extent extent_of(Tokens tokens) {
     Extent extent;
-    const std::size_t start = after_template_heads(tokens);
-    const bool plain =
-        start < tokens.size() && is_any(tokens[start], {"namespace", "struct", "class", "union", "enum"});
+    std::size_t i = after_template_heads(tokens);
+    const bool plain = i < tokens.size() && (is_type(tokens[i]) || tokens[i] == "namespace");
     bool initialised = false;
-    for (std::size_t i = start; i < tokens.size(); ++i) {
+    for (; i < tokens.size() && !(tokens[i] == ";"); ++i) {
       initialised = initialised || (tokens[i] == "=" && !plain);
-      if (tokens[i] == ";") return with_end(extent, i + 1);
       if (!opens(tokens[i])) continue;
-      const std::size_t open = i;
-      i = after_bracket(tokens, open) - 1;
+      const std::size_t open = std::exchange(i, after_bracket(tokens, i) - 1);
       if (!(tokens[open] == "{") || initialised) continue;
-      const bool more = i + 1 < tokens.size();
-      if (more && !plain && is_any(tokens[i + 1], {",", "{"})) continue;  // a constructor's initialiser
+      if (!plain && (is_at(tokens, i + 1, ",") || is_at(tokens, i + 1, "{"))) continue;  // a constructor's initialiser
       extent.open = open;
       extent.close = i;
-      if (!more || !(tokens[i + 1] == ";")) return with_end(extent, std::min(i + 1, tokens.size()));
+      if (!is_at(tokens, i + 1, ";")) break;
     }
-    return with_end(extent, tokens.size());
-  }
-  static Extent with_end(Extent extent, std::size_t end) {
-    extent.end = end;
+    extent.end = std::min(i + 1, tokens.size());
     return extent;
   }
 

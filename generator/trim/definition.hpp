@@ -10,12 +10,11 @@ namespace stencil_tune {
 /// A part of a file, a namespace or a type. Its text is lead + head + (members or body) + tail.
 struct Definition {
   enum class Kind {
-    other,     ///< has no name to go by, as data members, or is a namespace: stays where what surrounds it stays
-    label,     ///< public:
+    other,     ///< has no name to go by, as data members and labels, or is a namespace: stays where what surrounds it
+               ///< stays
     type,      ///< struct, union, enum
     function,  ///< constructors too
-    name,      ///< a constant, an alias or a macro
-    list       ///< constants of one declaration, which are its members: lists.hpp
+    name       ///< constants, an alias or macros
   };
 
   Kind kind = Kind::other;

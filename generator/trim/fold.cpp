@@ -1,255 +1,169 @@
 #include "generator/trim/fold.hpp"
 
-#include "generator/trim/conditionals.hpp"
-
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
 
-bool is_statement_end(const SourceToken& token) { return token == ";" || token == "{" || token == "}"; }
-
-/// A statement's end: the token after it.
-std::size_t after_statement(std::string_view text, Tokens tokens, std::size_t at) {
-  if (at >= tokens.size()) return tokens.size();
-  if (tokens[at] == "{") return after_bracket(tokens, at);
-  if (tokens[at] == "#") {  // a pragma, up to the end of its line
-    const std::size_t line = text.find('\n', tokens[at].begin);
-    while (at < tokens.size() && tokens[at].begin < line) ++at;
-    return after_statement(text, tokens, at);
+/// The token after the statement at `at`.
+std::size_t after_statement(Tokens tokens, std::size_t at) {
+  if (is_at(tokens, at, "{")) return after_bracket(tokens, at);
+  if (is_at(tokens, at, "STENCIL_UNROLL")) return after_statement(tokens, at + 1);
+  const bool chooses = is_at(tokens, at, "if");
+  if (chooses || is_at(tokens, at, "for") || is_at(tokens, at, "while")) {
+    while (at < tokens.size() && !(tokens[at] == "(")) ++at;
+    at = after_statement(tokens, after_bracket(tokens, at));
+    return chooses && is_at(tokens, at, "else") ? after_statement(tokens, at + 1) : at;
   }
-  if (tokens[at] == "STENCIL_UNROLL") return after_statement(text, tokens, at + 1);
-  if (tokens[at] == "if" || tokens[at] == "for" || tokens[at] == "while" || tokens[at] == "switch") {
-    const bool chooses = tokens[at] == "if";
-    if (is_at(tokens, ++at, "constexpr")) ++at;
-    std::size_t end = after_statement(text, tokens, after_bracket(tokens, at));
-    if (chooses && is_at(tokens, end, "else")) end = after_statement(text, tokens, end + 1);
-    return end;
-  }
-  if (tokens[at] == "do") at = after_bracket(tokens, at + 1);
-  while (at < tokens.size() && !(tokens[at] == ";")) {
-    const bool opens = tokens[at] == "(" || tokens[at] == "[" || tokens[at] == "{";
-    at = opens ? after_bracket(tokens, at) : at + 1;
-  }
+  while (at < tokens.size() && !(tokens[at] == ";")) at = opens(tokens[at]) ? after_bracket(tokens, at) : at + 1;
   return std::min(at + 1, tokens.size());
-}
-
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \n");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \n") + 1 - begin));
 }
 
 /// Statements of a block one level further out.
 std::string without_braces(std::string_view block) {
-  std::string text = trimmed(block.substr(1, block.size() - 2));
-  for (std::size_t line = text.find("\n  "); line != std::string_view::npos; line = text.find("\n  ", line + 1)) {
+  const std::size_t begin = block.find_first_not_of(" \n", 1);
+  const std::size_t end = block.find_last_not_of(" \n", block.size() - 2) + 1;
+  std::string text(begin < end ? block.substr(begin, end - begin) : "");
+  for (std::size_t line = text.find("\n  "); line != std::string::npos; line = text.find("\n  ", line + 1)) {
     text.erase(line + 1, 2);
   }
   return text;
 }
 
-bool ends_with_return(const std::string& statements) {
+bool ends_with_return(std::string_view statements) {
   const std::vector<SourceToken> tokens = tokens_of(statements);
   std::size_t last = 0;
-  for (std::size_t at = 0; at < tokens.size(); at = after_statement(statements, tokens, at)) last = at;
-  return !tokens.empty() && tokens[last] == "return";
+  for (std::size_t at = 0; at < tokens.size(); at = after_statement(tokens, at)) last = at;
+  return is_at(tokens, last, "return");
 }
 
-/// One `if` of a body.
-struct Branch {
-  std::size_t begin;  ///< of the text
-  std::size_t end;
-  bool embedded;      ///< the statement of an `if (...)`, a `for (...)` or an `else`
-  std::string taken;  ///< the statement that is compiled; empty: none
-};
+/// What the statement declares that begins at `at`, if one does.
+void add_declared(Tokens tokens, std::size_t at, Meanings& meanings) {
+  const bool begins = at == 0 || is_any(tokens[at - 1], {";", "{", "}"});
+  if (!begins || !is_any(tokens[at], {"const", "constexpr", "using"})) return;
+  add_meanings(tokens.subspan(at, after_statement(tokens, at) - at), meanings);
+}
 
+/// The head of a definition, or its body.
 class Folder {
  public:
-  Folder(std::string_view head, std::string body, std::string_view type, const Constants& constants)
-      : body_(std::move(body)), type_(type), constants_(constants) {
-    add_parameters(tokens_of(head), local_);
-    add_constants();
-  }
+  Folder(std::string text, std::string_view type, const Constants& constants, const Meanings& local)
+      : text_(std::move(text)), tokens_(tokens_of(text_)), type_(type), constants_(constants), local_(local) {}
 
-  std::string fold() && {
-    const std::vector<std::string> before = declared();
-    bool any = false;
-    for (std::size_t from = 0; const auto branch = next_branch(from);) {
-      replace(*branch);
-      from = branch->begin;
-      any = true;
-    }
-    const std::string branched = body_;
-    body_ = fold_conditionals(std::move(body_),
-                              [&](Tokens expression) { return constants_.value(expression, type_, local_); });
-    if (any || body_ != branched) clear_unused(before);
-    while (clear_marked()) {
-    }
-    return std::move(body_);
+  std::string folded(bool is_body) && {
+    for (std::size_t i = 0; i < tokens_.size();) i = fold_branch(i) || fold_choice(i) ? i : i + 1;
+    if (is_body) drop_unused();
+    return tokens_.empty() && text_.find("//") == std::string::npos ? std::string() : std::move(text_);
   }
 
  private:
-  void add_constants() {
-    const std::vector<SourceToken> tokens = tokens_of(body_);
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const bool starts = i == 0 || is_statement_end(tokens[i - 1]);
-      if (!starts || !(tokens[i] == "constexpr" || tokens[i] == "using")) continue;
-      const std::size_t end = after_statement(body_, tokens, i);
-      add_meanings(Tokens(tokens).subspan(i, end - i), local_);
+  std::optional<long long> value(std::size_t first, std::size_t end) const {
+    return constants_.value(Tokens(tokens_).subspan(first, end - first), type_, local_);
+  }
+
+  /// Whether an `if` was there that is decided; what it takes stands there now.
+  bool fold_branch(std::size_t at) {
+    if (!(tokens_[at] == "if") || !is_at(tokens_, at + 1, "constexpr") || !is_at(tokens_, at + 2, "(")) return false;
+    const std::size_t begin = after_bracket(tokens_, at + 2), middle = after_statement(tokens_, begin);
+    const auto holds = middle > begin ? value(at + 3, begin - 1) : std::nullopt;
+    if (!holds) return false;
+    const bool otherwise = is_at(tokens_, middle, "else");
+    const std::size_t end = otherwise ? after_statement(tokens_, middle + 1) : middle;
+    const bool embedded = at > 0 && is_any(tokens_[at - 1], {"else", ")"});  // one statement has to stay
+    std::string taken = *holds != 0 ? text(begin, middle) : otherwise ? text(middle + 1, end) : "";
+    if (!embedded && taken.starts_with('{')) taken = without_braces(taken);
+    if (embedded && taken.empty()) taken = "{}";
+    if (taken.empty()) return remove(at, end), true;
+    const std::size_t last = !embedded && ends_with_return(taken) ? end_of_block(end) : end;
+    replace(tokens_[at].begin, tokens_[last - 1].end(), taken);
+    return true;
+  }
+
+  /// The same of Choose<condition, A, B>. The type that it takes may be a choice too.
+  bool fold_choice(std::size_t at) {
+    if (!(tokens_[at] == "Choose") || !is_at(tokens_, at + 1, "<")) return false;
+    std::vector<std::size_t> ends{at + 1};  // the token before each argument, and the one after the last
+    int angles = 1;
+    for (std::size_t i = at + 2; i < tokens_.size() && angles > 0; ++i) {
+      if (opens(tokens_[i])) i = after_bracket(tokens_, i) - 1;
+      if (tokens_[i] == "<") ++angles;
+      if (tokens_[i] == ">") --angles;
+      if (angles == 0 || (angles == 1 && tokens_[i] == ",")) ends.push_back(i);
     }
+    const auto holds = ends.size() == 4 ? value(ends[0] + 1, ends[1]) : std::nullopt;
+    if (!holds) return false;
+    const std::size_t taken = *holds != 0 ? 1 : 2;
+    replace(tokens_[at].begin, tokens_[ends[3]].end(), text(ends[taken] + 1, ends[taken + 1]));
+    return true;
   }
 
-  /// The first decided branch from `from` on.
-  std::optional<Branch> next_branch(std::size_t from) const {
-    const std::vector<SourceToken> tokens = tokens_of(body_);
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].begin < from || !(tokens[i] == "if")) continue;
-      const std::size_t open = i + (is_at(tokens, i + 1, "constexpr") ? 2 : 1);
-      const std::size_t close = after_bracket(tokens, open);
-      if (!is_at(tokens, open, "(") || !is_at(tokens, close - 1, ")") || close == tokens.size()) continue;
-      const auto value = constants_.value(Tokens(tokens).subspan(open + 1, close - open - 2), type_, local_);
-      const bool embedded = i > 0 && (tokens[i - 1] == "else" || tokens[i - 1] == ")");
-      if (value) return branch(tokens, i, close, *value != 0, embedded);
-    }
-    return {};
+  std::string text(std::size_t first, std::size_t end) const {
+    return text_.substr(tokens_[first].begin, tokens_[end - 1].end() - tokens_[first].begin);
   }
 
-  Branch branch(Tokens tokens, std::size_t at, std::size_t statement, bool holds, bool embedded) const {
-    const std::size_t middle = after_statement(body_, tokens, statement);
-    const bool has_else = is_at(tokens, middle, "else") && middle + 1 < tokens.size();
-    const std::size_t end = has_else ? after_statement(body_, tokens, middle + 1) : middle;
-    Branch result{tokens[at].begin, tokens[end - 1].end(), embedded, {}};
-    if (holds) result.taken = text(tokens, statement, middle);
-    if (!holds && has_else) result.taken = text(tokens, middle + 1, end);
-    return result;
-  }
-
-  std::string text(Tokens tokens, std::size_t first, std::size_t end) const {
-    return body_.substr(tokens[first].begin, tokens[end - 1].end() - tokens[first].begin);
-  }
-
-  void replace(const Branch& branch) {
-    if (branch.embedded) {
-      body_.replace(branch.begin, branch.end - branch.begin, branch.taken.empty() ? "{}" : branch.taken);
-      return;
-    }
-    if (branch.taken.empty()) return remove(branch.begin, branch.end);
-    const std::string statements = branch.taken.starts_with('{') ? without_braces(branch.taken) : branch.taken;
-    const std::size_t end = ends_with_return(statements) ? end_of_block(branch.end) : branch.end;
-    body_.replace(branch.begin, end - branch.begin, statements);
-  }
-
-  /// Where the last statement ends of the block that goes on at `at`.
+  /// What closes the block that goes on at `at`.
   std::size_t end_of_block(std::size_t at) const {
-    std::size_t end = at;
-    int depth = 0;
-    for (const SourceToken& token : tokens_of(body_)) {
-      if (token.begin < at) continue;
-      if (token == "{") ++depth;
-      if (token == "}" && --depth < 0) break;
-      end = token.end();
-    }
-    return end;
+    while (at < tokens_.size() && !(tokens_[at] == "}")) at = opens(tokens_[at]) ? after_bracket(tokens_, at) : at + 1;
+    return at;
   }
 
-  /// A statement with its lines and the comment above it.
-  void remove(std::size_t begin, std::size_t end) {
-    const auto line_begin = [&](std::size_t at) { return body_.rfind('\n', at == 0 ? 0 : at - 1) + 1; };
-    const std::size_t first = line_begin(begin);
-    if (body_.find_first_not_of(' ', first) != begin) {
-      body_.erase(begin, end - begin);
-      return;
-    }
-    begin = first;
-    while (begin > 0) {
-      const std::size_t above = line_begin(begin - 1);
-      if (!trimmed(body_.substr(above, begin - above)).starts_with("//")) break;
-      begin = above;
-    }
-    const std::size_t line_end = body_.find('\n', end);
-    const std::string rest = trimmed(body_.substr(end, line_end - end));
-    if (line_end != std::string_view::npos && (rest.empty() || rest.starts_with("//"))) end = line_end + 1;
-    body_.erase(begin, end - begin);
+  /// A statement, with its lines and the comments above and behind it where it has them to itself.
+  void remove(std::size_t first, std::size_t end) {
+    const std::size_t above = text_.find('\n', first == 0 ? 0 : tokens_[first - 1].end());
+    const std::size_t below = std::min(text_.find('\n', tokens_[end - 1].end()), text_.size());
+    const bool alone = above < tokens_[first].begin && (end == tokens_.size() || below < tokens_[end].begin);
+    replace(alone ? above : tokens_[first].begin, alone ? below : tokens_[end - 1].end(), "");
   }
 
-  /// Names that statements of the body declare as constant or as another name of a type, and that it uses.
-  std::vector<std::string> declared() const {
-    std::vector<std::string> names;
-    const std::vector<SourceToken> tokens = tokens_of(body_);
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (declares(tokens, i) && uses(tokens, name_at(tokens, i)) > 1) names.push_back(name_at(tokens, i));
-    }
-    return names;
+  void replace(std::size_t begin, std::size_t end, std::string_view text) {
+    text_.replace(begin, end - begin, text);
+    tokens_ = tokens_of(text_);
   }
 
-  static bool declares(Tokens tokens, std::size_t at) {
-    return (at == 0 || is_statement_end(tokens[at - 1])) &&
-           (tokens[at] == "const" || tokens[at] == "constexpr" || tokens[at] == "using");
-  }
-  static std::string name_at(Tokens tokens, std::size_t at) {
-    while (at < tokens.size() && !(tokens[at] == "=") && !(tokens[at] == ";")) ++at;
-    return std::string(tokens[at - 1].text);
-  }
-  static std::ptrdiff_t uses(Tokens tokens, const std::string& name) {
-    return std::count(tokens.begin(), tokens.end(), std::string_view(name));
-  }
-
-  /// The first variable that is marked [[maybe_unused]] goes if nothing uses it.
-  bool clear_marked() {
-    const std::vector<SourceToken> tokens = tokens_of(body_);
-    constexpr std::size_t kMark = 5;  // [[maybe_unused]]
-    for (std::size_t i = 0; i + kMark < tokens.size(); ++i) {
-      if (!is_op(tokens, i, "[[") || !is_at(tokens, i + 2, "maybe_unused")) continue;
-      if (i > 0 && !is_statement_end(tokens[i - 1])) continue;
-      const std::size_t end = after_statement(body_, tokens, i);
-      if (has_call(tokens, i, end) || uses(tokens, declared_at(tokens, i + kMark, end)) > 1) continue;
-      remove(tokens[i].begin, tokens[end - 1].end());
-      return true;
-    }
-    return false;
-  }
-
-  /// The name of `Type name;`, `Type name(...);` or `Type name = ...;`
-  static std::string declared_at(Tokens tokens, std::size_t at, std::size_t end) {
-    while (at < end && !(tokens[at] == "=") && !(tokens[at] == ";") && !(tokens[at] == "(")) ++at;
-    return std::string(tokens[at - 1].text);
-  }
-
-  /// In the value of a variable: something that may have an effect.
-  static bool has_call(Tokens tokens, std::size_t begin, std::size_t end) {
-    const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto value = std::find(tokens.begin() + static_cast<std::ptrdiff_t>(begin), last, "=");
-    return std::find(value, last, "(") != last;
-  }
-
-  /// What only branches used that are gone goes too: constants, names of types, and what was computed without a call,
-  /// which could have an effect.
-  void clear_unused(const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      const std::vector<SourceToken> tokens = tokens_of(body_);
-      for (std::size_t i = 0; i < tokens.size(); ++i) {
-        if (!declares(tokens, i) || name_at(tokens, i) != name || uses(tokens, name) > 1) continue;
-        if (tokens[i] == "const" && has_call(tokens, i, after_statement(body_, tokens, i))) {
-          body_.insert(tokens[i].begin, "[[maybe_unused]] ");
-        } else {
-          remove(tokens[i].begin, tokens[after_statement(body_, tokens, i) - 1].end());
-        }
-        break;
+  /// Constants, names of types and values that only branches used that are gone. A call could have an effect.
+  void drop_unused() {
+    for (std::size_t i = tokens_.size(); i-- > 0;) {
+      Meanings names;
+      add_declared(tokens_, i, names);
+      const auto is_used = [&](const auto& name) {
+        return std::count(tokens_.begin(), tokens_.end(), std::string_view(name.first)) > 1;
+      };
+      if (names.empty() || std::any_of(names.begin(), names.end(), is_used)) continue;
+      if (tokens_[i] == "const" && names.begin()->second.find('(') != std::string::npos) {
+        replace(tokens_[i].begin, tokens_[i].begin, "[[maybe_unused]] ");
+      } else {
+        remove(i, after_statement(tokens_, i));
       }
     }
   }
 
-  std::string body_;
+  std::string text_;
+  std::vector<SourceToken> tokens_;
   std::string_view type_;
   const Constants& constants_;
-  Meanings local_;
+  const Meanings& local_;
 };
+
+void fold(Definition& definition, std::string_view type, const Constants& constants) {
+  Meanings local;
+  add_parameters(tokens_of(definition.head), local);
+  const std::vector<SourceToken> tokens = tokens_of(definition.body);
+  for (std::size_t i = 0; i < tokens.size(); ++i) add_declared(tokens, i, local);
+  definition.head = Folder(std::move(definition.head), type, constants, local).folded(false);
+  definition.body = Folder(std::move(definition.body), type, constants, local).folded(true);
+}
 
 }  // namespace
 
-std::string fold_branches(std::string_view head, std::string body, std::string_view type, const Constants& constants) {
-  return Folder(head, std::move(body), type, constants).fold();
+void fold(std::vector<Definition>& definitions, const Constants& constants, std::string_view type, bool nested) {
+  for (Definition& each : definitions) {
+    const bool is_type = each.kind == Definition::Kind::type;
+    fold(each, type, constants);
+    fold(each.members, constants, is_type && !nested ? each.names.front() : "", nested || is_type);
+  }
 }
 
 }  // namespace stencil_tune

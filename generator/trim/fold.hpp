@@ -1,15 +1,17 @@
-// Branches that a kernel never takes, taken out of its text.
+// Branches and types that a kernel's constants decide.
 #pragma once
 
 #include "generator/trim/constants.hpp"
 
-#include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil_tune {
 
-/// The body of a function of type `type` (empty: of none) with every `if` decided that `constants` can decide: only the
-/// statement that runs stays. `head` is what stands before the body.
-std::string fold_branches(std::string_view head, std::string body, std::string_view type, const Constants& constants);
+/// Of `if constexpr`, and of Choose<condition, A, B>, what is taken stays where the condition is known, and with it the
+/// constants and types of the function that are still used. Where it is not known, text stays.
+/// type: around the definitions, and not in a type itself; nested: some type is around them.
+void fold(std::vector<Definition>& definitions, const Constants& constants, std::string_view type = {},
+          bool nested = false);
 
 }  // namespace stencil_tune

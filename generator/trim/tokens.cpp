@@ -105,20 +105,16 @@ std::size_t after_bracket(Tokens tokens, std::size_t open) {
 
 std::size_t after_template_heads(Tokens tokens) {
   std::size_t at = 0;
-  while (at < tokens.size() && (tokens[at] == "template" || tokens[at] == "alignas")) {
-    if (tokens[at++] == "alignas") {
-      at = after_bracket(tokens, at);
-      continue;
-    }
+  while (is_at(tokens, at, "template")) {
     int depth = 0;
-    while (at < tokens.size()) {
-      if (tokens[at] == "<") ++depth;
-      if (tokens[at] == ">") --depth;
+    do {
       ++at;
-      if (depth == 0) break;
-    }
+      if (is_at(tokens, at, "<")) ++depth;
+      if (is_at(tokens, at, ">")) --depth;
+    } while (depth > 0 && at < tokens.size());
+    ++at;
   }
-  return at;
+  return std::min(at, tokens.size());
 }
 
 }  // namespace stencil_tune

@@ -40,7 +40,7 @@ std::vector<SourceToken> tokens_of(std::string_view text);
 /// The token after the one that closes the bracket at `open`, whatever its kind; the end where none closes it.
 std::size_t after_bracket(Tokens tokens, std::size_t open);
 
-/// The token behind `template <...>` and `alignas(...)` at the beginning of a definition.
+/// The token behind `template <...>` at the beginning of a definition.
 std::size_t after_template_heads(Tokens tokens);
 
 }  // namespace stencil_tune

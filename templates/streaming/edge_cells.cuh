@@ -10,6 +10,7 @@
 #pragma once
 
 #include "stencil_tune/boundary.cuh"
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/streaming/ring.cuh"
 
 namespace stencil_tune {
@@ -87,13 +88,7 @@ struct NoEdgeCells {
   STENCIL_DEVICE NoEdgeCells(const Arguments<S>&, const BlockTile<S>&, int) {}
 };
 
-template <class S, class T, bool kNeeded>
-struct EdgeCellsOf {
-  using Type = NoEdgeCells<S>;
-};
 template <class S, class T>
-struct EdgeCellsOf<S, T, true> {
-  using Type = EdgeCells<S, T>;
-};
+using EdgeCellsOf = Choose<T::kFillsEdges, EdgeCells<S, T>, NoEdgeCells<S>>;
 
 }  // namespace stencil_tune

@@ -7,6 +7,7 @@
 //              4. add      plane n to the sums; store the outputs that are complete
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/plane_sums.cuh"
 #include "stencil_tune/streaming/ring.cuh"
 
@@ -137,7 +138,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
 
   WalkOutput<S, T> output(arguments, box, x, y, tile.z);
   Sums sums;
-  typename LateCellsOf<S, T, S::kHasLate>::Type late;
+  Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
   if constexpr (S::kHasLate) late.load(in, x, y, tile.z);
   int newest = 0, refilled = kStages - 1;  // stages of planes n and n - 1
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;

@@ -11,6 +11,7 @@
 // threads, which drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (EdgeCells).
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/streaming/streaming_tiles_of_sums.cuh"
 
 namespace stencil_tune {
@@ -42,9 +43,9 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   const UpdatedBox<S> box(arguments);
   WalkOutput<S, T> output(arguments, box, x, y, tile.z);
   Sums sums;
-  [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge(arguments, tile, thread);
-  [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
-  typename LateCellsOf<S, T, S::kHasLate>::Type late;
+  [[maybe_unused]] EdgeCellsOf<S, T> edge(arguments, tile, thread);
+  [[maybe_unused]] const Choose<S::kHasLate, InputFields<S, T>, NoFields<S>> in(arguments);
+  Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
   if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
   int newest = 0, parity = 0;  // stage of the plane to add, and which phase of its mbarriers is the plane's
   if constexpr (T::kFillsEdges) {

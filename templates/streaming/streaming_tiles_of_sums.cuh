@@ -2,6 +2,7 @@
 // the next tile are issued while the last of this one are added.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/streaming/edge_cells.cuh"
 #include "stencil_tune/plane_sums.cuh"
 #include "stencil_tune/streaming/ring.cuh"
@@ -64,7 +65,7 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
   queue.start(kStages - 1, thread == 0);
   barrier();
 
-  [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
+  [[maybe_unused]] const Choose<S::kHasLate, InputFields<S, T>, NoFields<S>> in(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   PipelineState<kStages> newest;                    ///< stage of the plane to add
   PipelineState<kStages> refilled{kStages - 1, 0};  ///< stage of the plane that is issued next: the one before
@@ -76,9 +77,9 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
     const Index x = tile.x + tile_x, y = tile.y + tile_y;
     WalkOutput<S, T> output(arguments, box, x, y, tile.z);
     Sums sums;
-    typename LateCellsOf<S, T, S::kHasLate>::Type late;
+    Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
     if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
-    [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge(arguments, tile, thread);
+    [[maybe_unused]] EdgeCellsOf<S, T> edge(arguments, tile, thread);
     if constexpr (T::kFillsEdges) {
       if (edge.at_edge) {
         wait_phase(pipeline.full(newest.stage), newest.parity);

@@ -138,7 +138,7 @@ struct SystemInput {
   static constexpr int kState = static_cast<int>(sizeof(S::kStateInputs) / sizeof(SystemInputField));
   using State = StatePipelines<S, T, IndicesBelow<kState>>;
   using Constants = SystemConstants<S, T, IndicesBelow<S::kConstantFields>>;
-  using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
+  using Arrivals = ArrivalsOf<S, T>;
   static constexpr int kArrivals = State::kBytes + Constants::kBytes;
   static constexpr int kBytes = kArrivals + Arrivals::kBytes;
 

@@ -1,6 +1,7 @@
 // The levels of a system's fused steps: the planes each of them keeps, and how it makes one state of another.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/system/system_input.cuh"
 #include "stencil_tune/system/system_rim.cuh"
@@ -70,7 +71,8 @@ struct SystemLevels {
   using Plane = TemporalPlane<S, T>;
   using Input = SystemInput<S, T>;
   using Constants = typename Input::Constants;
-  using Published = typename PublishedOf<S, T, T::kReadsRim>::Type;
+  using Published = 
+      Choose<T::kReadsRim, RimmedRows<S, T, IndicesBelow<LevelOf<S, 0>::kIn>>, PublishedRows<S, T>>;
 
   // Whether the boundary answers for cells beyond the grid with those of the tile, or with zeros: of columns, of rows, of
   // planes, which are zeros when they arrive.

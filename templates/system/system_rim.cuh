@@ -99,13 +99,4 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
   }
 };
 
-template <class S, class T, bool kRim>
-struct PublishedOf {
-  using Type = PublishedRows<S, T>;
-};
-template <class S, class T>
-struct PublishedOf<S, T, true> {
-  using Type = RimmedRows<S, T, IndicesBelow<LevelOf<S, 0>::kIn>>;
-};
-
 }  // namespace stencil_tune

@@ -21,6 +21,7 @@
 // The blocks share the rows of all tiles out (systolic_share.cuh): one block an SM is one wave on every grid.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/systolic/systolic_barrier.cuh"
 #include "stencil_tune/systolic/systolic_levels.cuh"
 #include "stencil_tune/systolic/systolic_lines.cuh"
@@ -28,23 +29,13 @@
 
 namespace stencil_tune {
 
-/// Who brings rows from the grid and stores them there.
-template <class S, class T, bool kBulk>
-struct SystolicFeed {
-  using Type = SystolicWords<S, T>;
-};
-template <class S, class T>
-struct SystolicFeed<S, T, true> {
-  using Type = SystolicLines<S, T>;
-};
-
 template <class S, class T>
 struct SystolicWalk {
   using Shape = SystolicShape<S, T>;
   using Index = typename S::Index;
   using Row = SystolicRow<S, T>;
   using Rings = SystolicRings<S, T>;
-  using Feed = typename SystolicFeed<S, T, T::kBulkCopies>::Type;
+  using Feed = Choose<T::kBulkCopies, SystolicLines<S, T>, SystolicWords<S, T>>;  ///< brings rows and stores them
 
   const SystolicPart<S, T>& part;
   const int warp;

@@ -74,13 +74,4 @@ struct NoBarrier {
   STENCIL_DEVICE void end_mbarriers() const {}
 };
 
-template <class S, class T, bool kNeeded>
-struct BarrierOf {
-  using Type = NoBarrier;
-};
-template <class S, class T>
-struct BarrierOf<S, T, true> {
-  using Type = StepBarrier<S, T>;
-};
-
 }  // namespace stencil_tune

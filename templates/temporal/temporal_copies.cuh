@@ -1,6 +1,7 @@
 // What copies the rows that a warp of a temporal block reads from global to shared memory: its lanes, or TMA.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/element.cuh"
 #include "stencil_tune/ring_position.cuh"
 #include "stencil_tune/temporal/temporal_tile.cuh"
@@ -303,28 +304,17 @@ struct PeriodicArrivals : TmaArrivals<S, T> {
   }
 };
 
-template <class S, class T, bool kPeriodic>
-struct CopiesByTma {
-  using Copies = TmaCopies<S, T>;
-  using Arrivals = TmaArrivals<S, T>;
-};
 template <class S, class T>
-struct CopiesByTma<S, T, true> {
-  using Copies = PeriodicCopies<S, T>;
-  using Arrivals = PeriodicArrivals<S, T>;
-};
-
-template <class S, class T, bool kByTma>
-struct CopiesBy {
-  using Copies = LaneCopies<S, T>;
-  using Arrivals = LaneArrivals<S, T>;
-};
+using CopiesOf =
+    Choose<T::kCopiedByTma,
+           Choose<S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic, PeriodicCopies<S, T>,
+                  TmaCopies<S, T>>,
+           LaneCopies<S, T>>;
 template <class S, class T>
-struct CopiesBy<S, T, true> {
-  using Copies =
-      typename CopiesByTma<S, T, S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic>::Copies;
-  using Arrivals =
-      typename CopiesByTma<S, T, S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic>::Arrivals;
-};
+using ArrivalsOf =
+    Choose<T::kCopiedByTma,
+           Choose<S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic, PeriodicArrivals<S, T>,
+                  TmaArrivals<S, T>>,
+           LaneArrivals<S, T>>;
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 // The cells that warps of a temporal block exchange in shared memory, and those that blocks of a cluster send each other.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/temporal/temporal_input.cuh"
 #include "stencil_tune/temporal/temporal_shared_row.cuh"
 
@@ -80,15 +81,6 @@ struct Seam : SeamSides {
   }
 };
 
-template <class S, class T, bool kClustered>
-struct SeamOf {
-  using Type = SeamSides;
-};
-template <class S, class T>
-struct SeamOf<S, T, true> {
-  using Type = Seam;
-};
-
 /// Rows at the edges of a warp's part of the tile, published for the warps above and below it. Where there are warps
 /// beside it, the ends of the rows between them are published too:
 ///
@@ -128,7 +120,7 @@ struct EdgeRows {
   const Value* above;  ///< the warp above's, or its own where there is none
   const Value* below;
   Value* ends;         ///< the thread's ends of the rows between
-  typename SeamOf<S, T, T::kCluster != 1>::Type seam;
+  Choose<T::kCluster != 1, Seam, SeamSides> seam;
   int stage = 0;       ///< cells from stage 0 to the one that was published last
   int step = 0;
 

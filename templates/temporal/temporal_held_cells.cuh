@@ -174,15 +174,4 @@ struct NoCellsAside {
 };
 struct NothingRemembered {};
 
-template <class S, class T, bool kRemembers>
-struct HeldCellsOf {
-  using Remembered = NothingRemembered;
-  using Aside = CellsAside<S, T>;
-};
-template <class S, class T>
-struct HeldCellsOf<S, T, true> {
-  using Remembered = RememberedCells<S, T>;
-  using Aside = NoCellsAside;
-};
-
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 // The input of a group of warps of a temporal block: planes from global memory, or from the group before it.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/temporal/temporal_plane.cuh"
 #include "stencil_tune/temporal/temporal_ring.cuh"
 
@@ -58,8 +59,9 @@ template <class S, class T>
 struct InputRows {
   using Shape = TemporalShape<S, T>;
   using Advanced = InputPipeline<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
-  using Constants = typename ConstantsOf<S, T, S::kInputs != 1>::Type;
-  using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
+  using Constants = 
+      Choose<S::kInputs != 1, ConstantPipelines<S, T, IndicesBelow<S::kInputs - 1>>, NoConstants<S, T>>;
+  using Arrivals = ArrivalsOf<S, T>;
   static constexpr int kPassed = Advanced::kBytes + Constants::kBytes;  ///< bytes before what groups pass on
   static constexpr int kArrivals = kPassed + PassedRows<S, T>::kBytes;
   static constexpr int kBytes = kArrivals + Arrivals::kBytes;

@@ -1,6 +1,7 @@
 // The levels of a temporal block: the planes each of them keeps, and how one step updates them all.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
 #include "stencil_tune/temporal/temporal_kept.cuh"
@@ -19,8 +20,8 @@ struct Levels {
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
   using Constants = typename InputRows<S, T>::Constants;
-  using OtherEdges = typename EdgesOf<S, T, T::kExchanges>::Type;
-  using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
+  using OtherEdges = EdgesOf<S, T>;
+  using WarpBarrier = Choose<T::kWarpsWait, StepBarrier<S, T>, NoBarrier>;
   using Reads = typename T::Reads;
   using Registers = Window<S, T, Reads>;
 

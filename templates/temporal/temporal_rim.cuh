@@ -9,6 +9,7 @@
 // stands in one branch, which other warps skip.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/temporal/temporal_edges.cuh"
 
 namespace stencil_tune {
@@ -156,22 +157,8 @@ struct RimmedEdgeRows : EdgeRows<S, T> {
   }
 };
 
-template <class S, class T, bool kRim>
-struct WarpEdgesOf {
-  using Type = EdgeRows<S, T>;
-};
 template <class S, class T>
-struct WarpEdgesOf<S, T, true> {
-  using Type = RimmedEdgeRows<S, T>;
-};
-
-template <class S, class T, bool kAny>
-struct EdgesOf {
-  using Type = NoEdges<S, T>;
-};
-template <class S, class T>
-struct EdgesOf<S, T, true> {
-  using Type = typename WarpEdgesOf<S, T, T::kReadsRim>::Type;
-};
+using EdgesOf =
+    Choose<T::kExchanges, Choose<T::kReadsRim, RimmedEdgeRows<S, T>, EdgeRows<S, T>>, NoEdges<S, T>>;
 
 }  // namespace stencil_tune

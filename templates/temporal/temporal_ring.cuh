@@ -16,7 +16,7 @@ struct InputPipeline {
   using Storage = typename S::Storage;
   using Value = typename S::Value;
   using Index = typename S::Index;
-  using Copies = typename CopiesBy<S, T, T::kCopiedByTma>::Copies;
+  using Copies = CopiesOf<S, T>;
 
   static constexpr int kStageCells = Shape::kRows * Shape::kWarpWidth;
   static constexpr int kStageBytes = kStageCells * static_cast<int>(sizeof(Storage));
@@ -136,15 +136,6 @@ template <class S, class T>
 struct NoConstants {
   static constexpr int kBytes = 0;
   STENCIL_DEVICE NoConstants(const Arguments<S>&, const TemporalTile<S, T>&, const TensorMap*, int) {}
-};
-
-template <class S, class T, bool kAny>
-struct ConstantsOf {
-  using Type = NoConstants<S, T>;
-};
-template <class S, class T>
-struct ConstantsOf<S, T, true> {
-  using Type = ConstantPipelines<S, T, IndicesBelow<S::kInputs - 1>>;
 };
 
 }  // namespace stencil_tune

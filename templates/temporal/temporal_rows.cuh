@@ -20,7 +20,7 @@ struct TemporalRows {
   using Plane = TemporalPlane<S, T>;
 
   const TemporalTile<S, T>& tile;
-  const typename EdgesOf<S, T, T::kExchanges>::Type& edges;
+  const EdgesOf<S, T>& edges;
 
   /// Row kJ of the plane, which is plane p of the reach: the thread's own, another warp's, or what the boundary says.
   template <int kLevel, int kJ>

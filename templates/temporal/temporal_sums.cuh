@@ -14,6 +14,7 @@
 // until their plane is complete (temporal_held_cells.cuh). Whole planes at an end of the walk are read from memory again.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/plane_sums.cuh"
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
@@ -22,17 +23,10 @@
 
 namespace stencil_tune {
 
-struct NothingAhead {};
-
 /// What sums take of a plane a step before the rest.
-template <class S, class T, bool kAny>
-struct AheadOf {
-  using Type = NothingAhead;
-};
 template <class S, class T>
-struct AheadOf<S, T, true> {
-  using Type = Window<S, T, typename T::ReadsAhead>;
-};
+struct CellsAhead : Window<S, T, typename T::ReadsAhead> {};
+struct NothingAhead {};
 
 /// Points: what sources add and receivers capture (temporal_points.cuh), or none.
 template <class S, class T, class Points = NoPoints>
@@ -43,12 +37,12 @@ struct SumLevels {
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
   using Constants = typename InputRows<S, T>::Constants;
-  using OtherEdges = typename EdgesOf<S, T, T::kExchanges>::Type;
-  using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
+  using OtherEdges = EdgesOf<S, T>;
+  using WarpBarrier = Choose<T::kWarpsWait, StepBarrier<S, T>, NoBarrier>;
   using Sums = PlaneSums<S, T>;
-  using Late = typename LateCellsOf<S, T, S::kInputs != 1>::Type;
-  using Remembered = typename HeldCellsOf<S, T, T::kHeldLoop == HeldLoop::apart>::Remembered;
-  using Aside = typename HeldCellsOf<S, T, T::kHeldLoop == HeldLoop::apart>::Aside;
+  using Late = Choose<S::kInputs != 1, LateCells<S, T>, NoLateCells>;
+  using Remembered = Choose<T::kHeldLoop == HeldLoop::apart, RememberedCells<S, T>, NothingRemembered>;
+  using Aside = Choose<T::kHeldLoop == HeldLoop::apart, NoCellsAside, CellsAside<S, T>>;
 
   /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
   static constexpr int kLastSettled = T::kSplitsSums ? 0 : S::kHighZ;
@@ -133,7 +127,7 @@ struct SumLevels {
     const Plane added = T::kSplitsSums ? newest : settled;
     Window<S, T, typename Sums::Reads> taps;
     gather<kLevel, T::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
-    [[maybe_unused]] typename AheadOf<S, T, T::kSplitsSums>::Type ahead;
+    [[maybe_unused]] Choose<T::kSplitsSums, CellsAhead<S, T>, NothingAhead> ahead;
     if constexpr (T::kSplitsSums) gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
     if constexpr (T::kExchanges) {
       level.waiting = newest;

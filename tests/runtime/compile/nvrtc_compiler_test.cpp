@@ -11,7 +11,9 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::array kHeaders{
-    TemplateFile{"stencil_tune/scale.cuh", "template <int N> struct Scale { static constexpr int value = N; };"}};
+    TemplateFile{"stencil_tune/scale.cuh",
+                 "namespace stencil_tune {\ntemplate <int N> struct Scale { static constexpr int value = N; };\n}  // "
+                 "namespace stencil_tune\n"}};
 
 /// The real compiler, or nothing on a machine without it.
 std::unique_ptr<Compiler> real_compiler() {
@@ -32,7 +34,7 @@ TEST(NvrtcCompiler, MakesABinaryForTheNamedArchitectureAndReadsItsResources) {
   const KernelSource source{.text = R"(#include "stencil_tune/scale.cuh"
 extern "C" __global__ void twice(float* out, const float* in) {
   __shared__ float tile[64];
-  tile[threadIdx.x] = Scale<2>::value * in[threadIdx.x];
+  tile[threadIdx.x] = stencil_tune::Scale<2>::value * in[threadIdx.x];
   __syncthreads();
   out[threadIdx.x] = tile[63 - threadIdx.x];
 })",
