@@ -43,7 +43,7 @@ TEST(Database, NewFileIsOursAndSaysSo) {
   }
   const std::string bytes = read_file(folder / "t.db");
   EXPECT_EQ(bytes.substr(68, 4), "\x53\x54\xEC\x11");
-  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\x04", 4));
+  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\x01", 4));
   EXPECT_FALSE(Database::open(folder / "t.db").report().created);
 }
 

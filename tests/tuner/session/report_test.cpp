@@ -107,7 +107,7 @@ TEST_F(ReportTest, RatesUnderLoadStandBesideThoseOfBursts) {
   }
   const auto winner = report_json(r)["kernels"][0];
   EXPECT_EQ(winner["gstencils"], 475);
-  EXPECT_EQ(winner["sustained_rate"], 431.5);
+  EXPECT_EQ(winner["sustained_gstencils"], 431.5);
   EXPECT_EQ(winner["watts"], 689);
   EXPECT_EQ(winner["objective"], "time");
   EXPECT_EQ(report_json(r)["kernels"][1].contains("watts"), false);
