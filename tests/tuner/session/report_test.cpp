@@ -94,7 +94,7 @@ TEST_F(ReportTest, RatesUnderLoadStandBesideThoseOfBursts) {
   problem.steps = 100;
   Report r = report(false);
   EXPECT_EQ(format_report(r).find("sustained"), std::string::npos);
-  EXPECT_FALSE(report_json(r)["kernels"][0].contains("sustained_rate"));
+  EXPECT_FALSE(report_json(r)["kernels"][0].contains("sustained_gstencils"));
   r.rows[0].trial->sustained_rate = 431.5;
   r.rows[0].trial->watts = 689;
   r.rows[0].trial->nanojoules = 689 / 431.5;
