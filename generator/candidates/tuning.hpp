@@ -146,10 +146,11 @@ struct TuningValues {
   int depth = 1;  ///< coarsening depth: outputs a thread walks along the last axis
   int tiles = 1;  ///< tiles that a block takes one after the other
 
-  // Fused steps: temporal, system.
+  // Fused steps: temporal, system, systolic.
   int steps = 2;   ///< sweeps that a launch makes
   int chunks = 1;  ///< parts of the last axis that blocks of their own walk
-  int shares = 0;  ///< temporal: blocks that share out the planes of all tiles; 0: tiles have their own blocks
+  int shares = 0;  ///< blocks that share out the planes or rows of all tiles; 0: tiles have their own blocks
+  int batch = 1;   ///< systolic: rows between two barriers
   int groups = 1;  ///< groups of warps that share out the fused steps, as a pipeline
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;

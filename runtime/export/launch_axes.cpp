@@ -31,9 +31,8 @@ std::string tile_count(const Candidate& candidate, const AxisTexts& axes, std::s
     const std::string cells = minus(axis.extent, axis.held.high + axis.origin);
     return axis.there ? fmt::format("tiles({}, {})", cells, shape.cluster_tile[a]) : "1";
   }
-  if (shape.shares > 0) return std::to_string(a == 0 ? shape.shares : 1);  // blocks share the rows of all tiles
-  if (a == 2) return std::to_string(candidate.tuning().chunks);
-  if (!axis.there) return std::to_string(shape.tiles[a]);
+  const bool is_chosen = shape.shares > 0 || a == 2;  // shares and chunks are as many for any extents
+  if (is_chosen || !axis.there) return std::to_string(shape.tiles[a]);
   const FusedLevels& fused = shape.fused;
   const std::int64_t size = a == 0 ? fused.width : fused.height;
   const std::int64_t own = size - (a == 0 ? fused.left + fused.right : fused.above + fused.below);

@@ -48,7 +48,7 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   const double operations = std::ceil(problem.facts.operations / 2.0);
   const double shuffles = (levels - 1) * side_cells * bytes / 4;
   const double moved = 2 * cells + side_cells;
-  const double others = moved + shuffles + c.step_instructions / tuning.unroll + (one_row ? kSlotInstructions : 0);
+  const double others = moved + shuffles + c.step_instructions / tuning.batch + (one_row ? kSlotInstructions : 0);
 
   constexpr double kLonger = 0.3;  // a multiply-add of three registers (bench/energy.cu)
   const double warp_rows = rows * warps;
@@ -58,8 +58,8 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   work.shared_wavefronts =
       warp_rows * (moved * bytes * kWarpSize / kWavefrontBytes + shuffles) + 2 * rows * width * bytes / kWavefrontBytes;
 
-  work.rounds = 1 + work.steps / (static_cast<double>(tuning.unroll) * (1 + tuning.prefetch));
-  work.barriers = work.steps / tuning.unroll;
+  work.rounds = 1 + work.steps / (static_cast<double>(tuning.batch) * (1 + tuning.prefetch));
+  work.barriers = work.steps / tuning.batch;
   work.asynchronous = true;
   work.live_values = cells * (levels * shape.fused.kept + 1);
   return work;

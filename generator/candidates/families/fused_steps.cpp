@@ -175,6 +175,14 @@ Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits&) {
   return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
 }
 
+std::int64_t walked_planes(const Candidate& candidate) {
+  const KernelAxes& axes = candidate.shape().axes;
+  if (!axes.has(2)) return 1;
+  const Box box = updated_box(candidate.problem());
+  const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+  return std::max<std::int64_t>(1, box.high[walked] - box.low[walked]);
+}
+
 Verdict fused_tile_in_grid(const Candidate& candidate, const Limits&) {
   const KernelShape& shape = candidate.shape();
   const KernelAxes& axes = shape.axes;
@@ -183,12 +191,7 @@ Verdict fused_tile_in_grid(const Candidate& candidate, const Limits&) {
                        shape.fused.height, axes.extents[0], axes.extents[1]);
   }
   const int chunks = candidate.tuning().chunks;
-  std::int64_t planes = 1;
-  if (axes.has(2)) {
-    const Box box = updated_box(candidate.problem());
-    const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
-    planes = std::max<std::int64_t>(1, box.high[walked] - box.low[walked]);
-  }
+  const std::int64_t planes = walked_planes(candidate);
   if (chunks <= planes) return {};
   return fmt::format("{} chunks of {} planes", chunks, planes);
 }

@@ -55,7 +55,7 @@ bool rows_are_whole_words(const Problem& problem, const KernelAxes& axes) {
 }
 
 Parameter rows_of_a_batch() {
-  return number("rows a barrier", "rb", &Tuning::unroll, "kBatch", {1, 2, 3}, "rows between two barriers of the block");
+  return number("rows a barrier", "rb", &Tuning::batch, "kBatch", {1, 2, 3}, "rows between two barriers of the block");
 }
 
 Parameter batches_on_their_way() {
@@ -103,12 +103,11 @@ Parameter barrier_of_batches() {
 
 /// As many shares as a wave has blocks, or half a wave or two, on GPUs of 80 to 148 SMs.
 Parameter shares_of_the_grid() {
-  return number("shares", "sh", &Tuning::chunks, {},
-                {1, 16, 33, 66, 80, 108, 114, 128, 132, 142, 144, 148, 216, 264, 296},
-                "parts of equal cost that the rows of all tiles are cut into, one a block")
-      .coded_always()
-      .with_neighbours(2)
-      .given_at_launch();  // as many blocks
+  Parameter shares =
+      number("shares", "sh", &Tuning::shares, {}, {1, 16, 33, 66, 80, 108, 114, 128, 132, 142, 144, 148, 216, 264, 296},
+             "parts of equal cost that the rows of all tiles are cut into, one a block");
+  shares.default_value = 1;
+  return std::move(shares).coded_always().with_neighbours(2).given_at_launch();  // as many blocks
 }
 
 std::vector<Parameter> parameters() {
@@ -165,6 +164,14 @@ Verdict lines(const Candidate& candidate, const Limits& limits) {
                      candidate.shape().axes.extents[0], problem.pitch, name(candidate.shape().axes.boundaries[0]));
 }
 
+Verdict tile_and_shares_in_grid(const Candidate& candidate, const Limits& limits) {
+  if (auto objection = fused_tile_in_grid(candidate, limits)) return objection;
+  const int shares = candidate.tuning().shares;
+  const std::int64_t rows = walked_planes(candidate);
+  if (shares <= rows) return {};
+  return fmt::format("{} shares of {} rows", shares, rows);
+}
+
 /// A lane reads of its neighbours, and mirrors cells of its own.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const Reach x = candidate.shape().axes.reach[0];
@@ -203,7 +210,8 @@ std::vector<Constraint> constraints() {
       {"systolic_lines", "Bulk copies move rows of whole words, on sm_90 and newer.", lines},
       {"systolic_barrier", "A barrier is split on sm_90 and newer.", splits_barrier},
       {"systolic_reach", "What a lane of a systolic kernel reads beyond its cells, the next lanes hold.", reach},
-      {"systolic_tile_in_grid", "A systolic tile is no wider than the grid.", fused_tile_in_grid},
+      {"systolic_tile_in_grid", "A systolic tile is no wider than the grid, whose rows are as many as the shares.",
+       tile_and_shares_in_grid},
       {"systolic_tile_not_empty", "Fused steps leave columns of a tile outside its halo.", fused_tile_not_empty},
       {"systolic_registers", "The values of a systolic block's threads fit in the registers of an SM.", registers},
   };
@@ -211,7 +219,7 @@ std::vector<Constraint> constraints() {
 
 // ---- shape ----------------------------------------------------------------------------------------------------------
 
-std::int64_t slots(const Tuning& tuning) { return std::int64_t{tuning.unroll} * (tuning.prefetch + 1); }
+std::int64_t slots(const Tuning& tuning) { return std::int64_t{tuning.batch} * (tuning.prefetch + 1); }
 
 FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   const auto [x, y, z] = axes.reach;
@@ -224,7 +232,7 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   fused.levels = std::max(1, tuning.steps / tuning.groups);
   fused.lag = z.high;
   fused.kept = z.high - z.low;
-  fused.hand_over = tuning.unroll;
+  fused.hand_over = tuning.batch;
   fused.group_delay = fused.levels * fused.lag + fused.hand_over;
   fused.delay = tuning.steps * fused.lag + tuning.groups * fused.hand_over;
   return fused;
@@ -259,12 +267,12 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   shape.copies_lines = tuning.copies == Copies::tma;
   if (shape.copies_lines) shape.row_multiple = cells_of_a_word(problem);  // the last tile ends with the grid
   shape.placement = Placement::inside;
-  shape.shares = tuning.chunks;
+  shape.shares = tuning.shares;
   const bool periodic = axes.boundaries[0] == Boundary::periodic;
   const std::int64_t columns = overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, 0, periodic);
   const std::int64_t rows = saturating_product({axes.extents[2], std::max<std::int64_t>(columns, 1)});
-  shape.tile = {fused.width - fused.left - fused.right, 1, (rows + tuning.chunks - 1) / tuning.chunks};
-  shape.tiles = {tuning.chunks, 1, 1};
+  shape.tile = {fused.width - fused.left - fused.right, 1, (rows + tuning.shares - 1) / tuning.shares};
+  shape.tiles = {tuning.shares, 1, 1};
   shape.whole_tile = {fused.width, 1, 4 * (fused.delay + 1)};
   const std::int64_t held = axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
   shape.least_extents = {fused.width, 1, 1 + held};
@@ -343,11 +351,11 @@ std::vector<Tuning> defaults(const Problem& problem) {
         tuning.register_x = form.cells;
         tuning.steps = form.steps;
         tuning.groups = 8;
-        tuning.unroll = many_coefficients ? 2 : 3;
+        tuning.batch = many_coefficients ? 2 : 3;
         tuning.sums_loop = many_coefficients ? SumsLoop::step : SumsLoop::turn;
         tuning.prefetch = 1;
         tuning.copies = copies;
-        tuning.chunks = shares;
+        tuning.shares = shares;
         choices.push_back(tuning);
       }
     }

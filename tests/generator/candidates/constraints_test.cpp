@@ -41,6 +41,13 @@ Problem flat() {
   return make_problem(std::move(builder).build(), ElementType::f32, {}, Extents{3, {64, 64, 64}});
 }
 
+TEST(Constraints, LeaveNoShareOfASystolicGridWithoutARow) {
+  const Problem run =
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, {}, Extents{2, {512, 66, 1}}, 0, 100);
+  EXPECT_EQ(broken(run, "systolic.rx7.pf1.t8.tg8.sh64"), kNone);
+  EXPECT_EQ(broken(run, "systolic.rx7.pf1.t8.tg8.sh66"), Names{"systolic_tile_in_grid"}) << "two rows are held";
+}
+
 TEST(Constraints, HaveNamesAndMeanings) {
   for (const Family* family : families()) {
     Names names;

@@ -113,6 +113,15 @@ TEST(Code, NamesEveryNonDefaultWord) {
   EXPECT_EQ(code(tuning), "streaming.bx32.by4.cz1.shared.cin.shfl.zfirst.ldro.stcs.u2.mb4");
 }
 
+TEST(Code, HasSharesAndBatchesOfRowsInSystolicKernels) {
+  const Tuning tuning = parse_code("systolic.rx7.pf1.t8.tg4.rb2.sh3");
+  EXPECT_EQ(std::pair(tuning.shares, tuning.batch), std::pair(3, 2));
+  EXPECT_EQ(std::pair(tuning.chunks, tuning.unroll), std::pair(1, 1)) << "other families' parameters";
+  EXPECT_EQ(code(tuning), "systolic.bx32.by1.rx7.pf1.t8.tg4.rb2.sh3");
+  EXPECT_EQ(parse_code("systolic.rx7.pf1.t8.tg4").shares, 1);
+  EXPECT_THROW(parse_code("systolic.rx7.pf1.t8.tg4.sh0"), Error) << "unlike temporal kernels, they have shares always";
+}
+
 TEST(Code, IsWhatAStreamPrints) {
   std::ostringstream out;
   out << Tuning{};

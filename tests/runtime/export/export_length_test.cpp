@@ -80,7 +80,8 @@ Length limit_of(const Tuning& tuning) {
   if (tuning.rim == Rim::read) limit = {limit.lines + kRim.lines, limit.code + kRim.code};
   if (tuning.family->name == "system" && in_strips(tuning))
     limit = {limit.lines + kStrips.lines, limit.code + kStrips.code};
-  if (tuning.shares > 0) limit = {limit.lines + kShares.lines, limit.code + kShares.code};
+  if (tuning.family->name == "temporal" && tuning.shares > 0)
+    limit = {limit.lines + kShares.lines, limit.code + kShares.code};
   return limit;
 }
 
