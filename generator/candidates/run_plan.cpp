@@ -22,7 +22,7 @@ RunPlan plan_run(const Problem& problem, const Tuning& tuning, const Limits& lim
   const int left = problem.steps % fused;
   const Tuning remainder = with_steps(tuning, left);
   if (left > 1 && is_legal({problem, remainder}, limits)) {
-    plan.remainder = remainder;
+    plan.remainder = {code(remainder), left};
   } else {
     plan.singles = left;
   }

@@ -6,16 +6,22 @@
 #include "generator/stencil/problem.hpp"
 
 #include <optional>
+#include <string>
 
 namespace stencil_tune {
 
 /// Launches of a candidate that fuses steps, then one launch of the same candidate with as many steps as are left,
 /// among fewer groups where as many cannot share them evenly, then single steps where that candidate is not legal.
 struct RunPlan {
-  int fused = 1;                      ///< steps of each of the first launches
-  int launches = 0;                   ///< how many of those
-  std::optional<Tuning> remainder{};  ///< for the steps that are left; one launch
-  int singles = 0;                    ///< steps that are left without it
+  struct Remainder {
+    std::string code;  ///< the candidate that makes the steps that are left, in one launch
+    int steps = 0;
+  };
+
+  int fused = 1;                         ///< steps of each of the first launches
+  int launches = 0;                      ///< how many of those
+  std::optional<Remainder> remainder{};  ///< nothing where no steps are left for one
+  int singles = 0;                       ///< steps that are left without it
 };
 
 /// problem.steps steps with this candidate.

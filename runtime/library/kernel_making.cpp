@@ -41,11 +41,11 @@ void note_other_sweeps(Kernel::State& state) {
 
 /// For what `fused` leaves of the run.
 std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, const Limits& limits) {
-  const auto tuning = plan_run(run, fused.tuning, limits).remainder;
-  if (!tuning) return std::nullopt;
+  const auto planned = plan_run(run, fused.tuning, limits).remainder;
+  if (!planned) return std::nullopt;
   Choice remainder = fused;
-  remainder.tuning = *tuning;
-  remainder.evidence.code = code(*tuning);
+  remainder.tuning = parse_code(planned->code);
+  remainder.evidence.code = planned->code;
   return remainder;
 }
 

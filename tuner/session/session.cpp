@@ -316,7 +316,7 @@ class Session {
   std::string missing_remainder(const std::string& candidate) const {
     if (options_.predicted) return {};
     const auto remainder = plan_of(candidate).remainder;
-    return remainder && !seen_.contains(code(*remainder)) ? code(*remainder) : std::string();
+    return remainder && !seen_.contains(remainder->code) ? remainder->code : std::string();
   }
 
   RunPlan plan_of(const std::string& candidate) const {

@@ -43,7 +43,7 @@ TEST(RunPlan, FewerGroupsShareTheStepsThatAreLeft) {
   const RunPlan plan = plan_run(run, parse_code("systolic.rx13.pf1.t32.tg8.rb3.split.sh132"), kLimits);
   EXPECT_EQ(plan_text(plan), "32x3+4x1");
   ASSERT_TRUE(plan.remainder);
-  EXPECT_EQ(plan.remainder->groups, 4);
+  EXPECT_EQ(plan.remainder->code, "systolic.bx32.by1.rx13.pf1.t4.tg4.rb3.split.sh132");
   run.steps = 15;  // 3 left, of two groups of six
   EXPECT_EQ(plan_text(plan_run(run, parse_code("temporal.bx32.by1.rx6.pf8.t12.tg2"), kLimits)), "12x1+3x1");
 }

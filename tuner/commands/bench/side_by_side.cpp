@@ -92,7 +92,7 @@ class SideBySide {
     std::vector<Tuning> all{winner};
     if (one_sweep) all.push_back(one_sweep->tuning);
     plan_ = plan_run(problem_, winner, limits);
-    if (plan_.remainder) all.push_back(*plan_.remainder);
+    if (plan_.remainder) all.push_back(parse_code(plan_.remainder->code));
     all.insert(all.end(), blocks.begin(), blocks.end());
     for (const Baseline& baseline : baselines) {
       if (baseline.tuning) all.push_back(*baseline.tuning);
@@ -105,7 +105,7 @@ class SideBySide {
 
     add("winner", winner);
     if (problem_.steps > 1 && problem_.stage != kWholeStep) add_one_sweep(one_sweep);
-    if (plan_.remainder) add(kRemainder, *plan_.remainder);
+    if (plan_.remainder) add(kRemainder, parse_code(plan_.remainder->code));
     for (const Tuning& tuning : best_blocks(blocks)) add("naive", tuning);
     for (const Baseline& baseline : baselines) {
       if (baseline.name == "naive") continue;  // among the blocks

@@ -20,7 +20,7 @@ double SeenTrials::naive_rate(std::span<const NamedCandidate> baselines) const {
 
 PlanRates SeenTrials::rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
   PlanRates rates{.fused = fused.rate,
-                  .remainder = plan.remainder ? rate_of(code(*plan.remainder)) : 0,
+                  .remainder = plan.remainder ? rate_of(plan.remainder->code) : 0,
                   .single = single_steps_rate_};
   for (const auto& [candidate, trial] : by_code_) {
     if (subject_.sweeps(candidate) == 1) rates.single = std::max(rates.single, trial.rate);
