@@ -28,6 +28,8 @@ struct KernelTemplate {
   /// What the kernel asks of the stencil beside the update: what a plane adds to each output, and which inputs are only
   /// read where an output is finished.
   bool takes_sums = false, asks_late = false;
+  /// Constants that all templates ask for, and that Family::constants sets; others have a default.
+  std::vector<std::string_view> sets{};
 };
 
 /// The textbook's count of what a kernel's threads load, for textbook_intensity().
@@ -44,6 +46,9 @@ struct Family {
   bool drawn = true;
   /// Whether a launch makes Tuning::steps sweeps; otherwise one.
   bool fuses_steps = false;
+  /// Whether a launch advances all fields of the stencil, level by level (KernelShape::system); otherwise it updates
+  /// the outputs of one stage.
+  bool advances_all_fields = false;
   /// Whether it may serve the problem at all; constraints say the rest.
   bool (*serves)(const Problem&);
   /// The grid axis that each of the kernel's axes is; -1: none.

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace stencil_tune {
@@ -51,21 +50,27 @@ std::string stencil_text(const Candidate& candidate) {
       fmt::arg("sums", kernel.takes_sums ? plane_sums_text(problem, axis_map) : std::string()));
 }
 
-/// What templates ask of every tuning, and holds where its family has no such parameter.
-constexpr std::array kDefaults{
-    "  static constexpr int kBlockZ = 1;\n",
-    "  static constexpr int kRegisterZ = 1;\n",
-    "  static constexpr int kPrefetch = 0;\n",
-    "  static constexpr int kTiles = 1;\n",
-    "  static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::cached;\n",
-    "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::cache;\n",
-    "  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;\n",
-    "  static constexpr bool kTurnsOnce = false;\n",
-    "  static constexpr bool kPlaced = false;\n",  // the update asks for coordinates or the step's number
+/// What templates ask of every tuning, and holds where its family neither has such a parameter nor sets it.
+struct DefaultConstant {
+  std::string_view name, line;
+};
+constexpr DefaultConstant kDefaults[]{
+    {"kBlockZ", "  static constexpr int kBlockZ = 1;\n"},
+    {"kRegisterZ", "  static constexpr int kRegisterZ = 1;\n"},
+    {"kPrefetch", "  static constexpr int kPrefetch = 0;\n"},
+    {"kTiles", "  static constexpr int kTiles = 1;\n"},
+    {"kLoad", "  static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::cached;\n"},
+    {"kNeighbours", "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::cache;\n"},
+    {"kInsideX", "  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;\n"},
 };
 
-/// "static constexpr int kTiles =" of the line's first constant.
-std::string_view declaration_of(std::string_view line) { return line.substr(0, line.find('=') + 1); }
+bool is_set_by(const Candidate& candidate, std::string_view constant) {
+  const Family& family = candidate.family();
+  const auto sets = family.kernel_template(candidate.tuning()).sets;
+  const auto is_its_constant = [&](const Parameter& parameter) { return parameter.constant == constant; };
+  return std::find(sets.begin(), sets.end(), constant) != sets.end() ||
+         std::any_of(family.parameters.begin(), family.parameters.end(), is_its_constant);
+}
 
 /// Constants of one type that follow each other share lines.
 std::string joined(std::string_view text) {
@@ -115,16 +120,16 @@ std::string tuning_text(const Candidate& candidate, bool with_points) {
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
   }
-  if (turns_once(candidate.shape())) text += "  static constexpr bool kTurnsOnce = true;\n";
-  if (candidate.problem().facts.placed) text += "  static constexpr bool kPlaced = true;\n";
-  std::string more = candidate.family().constants(candidate);
-  if (with_points && candidate.shape().system.levels.empty()) more += point_constants(candidate);
-  for (const std::string_view each : kDefaults) {
-    const bool is_said = (text + more).find(declaration_of(each)) != std::string::npos;
-    if (!is_said) text += each;
+  for (const DefaultConstant& each : kDefaults) {
+    if (!is_set_by(candidate, each.name)) text += each.line;
   }
+  // kPlaced: the update asks for coordinates or the step's number.
+  text += fmt::format("  static constexpr bool kTurnsOnce = {}, kPlaced = {};\n", turns_once(candidate.shape()),
+                      candidate.problem().facts.placed);
+  text += candidate.family().constants(candidate);
+  if (with_points && !candidate.family().advances_all_fields) text += point_constants(candidate);
   // Named without its launch: binaries are kept by their text.
-  return fmt::format("// {}\nstruct Tuning {{\n{}}};\n", code(without_launch(candidate.tuning())), joined(text + more));
+  return fmt::format("// {}\nstruct Tuning {{\n{}}};\n", code(without_launch(candidate.tuning())), joined(text));
 }
 
 }  // namespace
@@ -162,7 +167,6 @@ struct KernelForm {
 
 KernelSource write_kernel(const Candidate& candidate, std::string_view entry, const KernelForm& form) {
   const Tuning& tuning = candidate.tuning();
-  const bool is_system = !candidate.shape().system.levels.empty();
   KernelSource source;
   source.entry = entry;
   source.text = fmt::format(
@@ -180,7 +184,8 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
 }}
 )",
       fmt::arg("file", form.file), fmt::arg("entry", entry),
-      fmt::arg("stencil", is_system ? system_text(candidate, form.with_points) : stencil_text(candidate)),
+      fmt::arg("stencil", candidate.family().advances_all_fields ? system_text(candidate, form.with_points)
+                                                                 : stencil_text(candidate)),
       fmt::arg("tuning", tuning_text(candidate, form.with_points)), fmt::arg("parameter", form.parameter),
       fmt::arg("cluster", tuning.cluster > 1 ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster) : std::string()),
       fmt::arg("threads", candidate.shape().threads),

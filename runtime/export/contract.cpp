@@ -240,8 +240,6 @@ std::string buffers_entry(const Problem& problem, int steps, const ExportSignatu
 
 }  // namespace
 
-bool is_of_a_system(const Candidate& candidate) { return !candidate.shape().system.levels.empty(); }
-
 ExportSignature export_signature(const Candidate& candidate, const std::string& name) {
   const Problem& problem = candidate.problem();
   ExportSignature signature{.name = name,
@@ -250,7 +248,7 @@ ExportSignature export_signature(const Candidate& candidate, const std::string& 
                             .inputs = {},
                             .outputs = {},
                             .parameters = {}};
-  if (is_of_a_system(candidate)) {
+  if (candidate.family().advances_all_fields) {
     add_all_fields(problem, sweeps_per_launch(candidate.tuning()), signature);
   } else {
     add_inputs_and_outputs(problem, signature);
@@ -295,12 +293,14 @@ std::string bracketed(const std::string& start, const std::vector<std::string>& 
 std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature) {
   const Problem& problem = candidate.problem();
   const int steps = sweeps_per_launch(candidate.tuning());
-  std::string text = is_of_a_system(candidate) ? opening_of_a_system(problem, steps) : opening(problem, steps);
+  std::string text =
+      candidate.family().advances_all_fields ? opening_of_a_system(problem, steps) : opening(problem, steps);
   text += geometry_entries(problem.extents.rank);
   text += coefficients_entry(problem.stencil);
   text += place_entry(problem);
   text += boundary_entry(problem);
-  text += is_of_a_system(candidate) ? buffers_entry(problem, steps, signature) : rotation_entry(problem, signature);
+  text += candidate.family().advances_all_fields ? buffers_entry(problem, steps, signature)
+                                                 : rotation_entry(problem, signature);
   const std::size_t bytes = required_alignment(candidate);
   const std::size_t cells = bytes / size_of(problem.type);
   if (cells > 1) {

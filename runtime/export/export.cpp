@@ -185,7 +185,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   ExportSignature single_signature;
   std::optional<ExportedRun> run;
   Kernels kernels{&candidate};
-  if (single_steps && is_of_a_system(candidate)) {
+  if (single_steps && candidate.family().advances_all_fields) {
     single.emplace(step, *single_steps);
     require_legal(*single, options.architecture);
     single_signature = export_signature(*single, options.name + "_step");

@@ -70,7 +70,7 @@ class Analysis {
   void find_places() {
     const int places = std::max(fields(), 1 + *std::max_element(signature_.places.begin(), signature_.places.end()));
     std::vector<int> classes = counted(at(places));
-    if (is_of_a_system(candidate_) || steps_ > 1) {
+    if (candidate_.family().advances_all_fields || steps_ > 1) {
       for (const int steps : {1, steps_}) join(classes, layer_classes(problem_, launch_buffers(problem_, steps)));
     }
     for (int place = 0; place < places; ++place) {
@@ -98,7 +98,7 @@ class Analysis {
   /// Outputs of a single sweep become inputs where there are as many of these.
   std::vector<int> next_buffers() const {
     std::vector<int> next = counted(signature_.buffers.size());
-    if (is_of_a_system(candidate_)) {
+    if (candidate_.family().advances_all_fields) {
       const std::vector<int> places = launch_buffers(problem_, steps_).next;
       std::copy(places.begin(), places.end(), next.begin());
     } else if (signature_.inputs.size() == signature_.outputs.size()) {

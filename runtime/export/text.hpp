@@ -36,9 +36,6 @@ std::string bracketed(const std::string& start, const std::vector<std::string>& 
 
 ExportSignature export_signature(const Candidate& candidate, const std::string& name);
 
-/// Whether the kernel makes whole steps of a system of fields.
-bool is_of_a_system(const Candidate& candidate);
-
 /// Its contract in comment lines: parameters, units, boundary, errors.
 std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature);
 

@@ -33,7 +33,7 @@ const Family& direct_family() {
       .constraints = {shuffle_in_warp()},
       .kernel_template =
           [](const Tuning&) {
-            return KernelTemplate{"direct.cuh", "direct"};
+            return KernelTemplate{.file = "direct.cuh", .function = "direct", .sets = {"kInsideX"}};
           },
       .shape =
           [](const Problem& problem, const Tuning& tuning, KernelShape& shape) {

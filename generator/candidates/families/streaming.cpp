@@ -138,6 +138,7 @@ KernelTemplate kernel_template(const Tuning& tuning) {
   KernelTemplate result = template_of_planes(tuning);
   result.takes_sums = keeps_sums(tuning);
   result.asks_late = keeps_sums(tuning) || in_pipeline(tuning);
+  if (in_registers(tuning)) result.sets = {"kInsideX"};
   return result;
 }
 

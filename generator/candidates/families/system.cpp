@@ -117,7 +117,10 @@ std::vector<Parameter> parameters() {
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
 KernelTemplate kernel_template(const Tuning&) {
-  return {"system/system.cuh", "system", "system/system_points.cuh", "system_with_points"};
+  return {.file = "system/system.cuh",
+          .function = "system",
+          .points_file = "system/system_points.cuh",
+          .points_function = "system_with_points"};
 }
 
 std::string constants(const Candidate& candidate) {
@@ -188,6 +191,7 @@ const Family& system_family() {
       .name = "system",
       .meaning = "Whole steps of several fields, time levels or stages in one pass over memory.",
       .fuses_steps = true,
+      .advances_all_fields = true,
       .serves =
           [](const Problem& problem) {
             const bool more_than_a_sweep = problem.steps > 1 || problem.step.stages.size() > 1;

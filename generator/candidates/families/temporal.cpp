@@ -130,9 +130,14 @@ KernelTemplate kernel_template(const Tuning& tuning) {
             .points_file = kWithPoints,
             .points_function = "temporal_sums_with_points",
             .takes_sums = true,
-            .asks_late = true};
+            .asks_late = true,
+            .sets = {"kNeighbours"}};
   }
-  return {"temporal/temporal.cuh", "temporal", kWithPoints, "temporal_with_points"};
+  return {.file = "temporal/temporal.cuh",
+          .function = "temporal",
+          .points_file = kWithPoints,
+          .points_function = "temporal_with_points",
+          .sets = {"kNeighbours"}};
 }
 
 /// Taps of the field that steps advance, for one output; a row counts from its first cell that is read to its last.

@@ -42,10 +42,7 @@ const Family& tiled_family() {
                      cluster_of_blocks(), covered_tile(), block_rasterization(), load_hint(), store_hint(),
                      blocks_per_sm()},
       .constraints = {cover_input_one_cell(), covered_tile_not_empty()},
-      .kernel_template =
-          [](const Tuning&) {
-            return KernelTemplate{"tiled.cuh", "tiled"};
-          },
+      .kernel_template = [](const Tuning&) { return KernelTemplate{.file = "tiled.cuh", .function = "tiled"}; },
       .shape = shape_of,
       .constants = constants,
       .defaults = defaults,

@@ -34,7 +34,7 @@ std::vector<int> places_of(const Candidate& candidate) {
   constexpr int kAnyNumberOfSteps = 1000;
   const Problem& problem = candidate.problem();
   std::vector<int> places = problem.facts.inputs;
-  if (candidate.shape().system.levels.empty()) {
+  if (!candidate.family().advances_all_fields) {
     places.insert(places.end(), problem.facts.outputs.begin(), problem.facts.outputs.end());
   } else {
     places.resize(problem.stencil.fields.size() + static_cast<std::size_t>(spare_buffers(problem, kAnyNumberOfSteps)));
