@@ -7,7 +7,7 @@
 #include <string_view>
 
 int main(int argc, char** argv) {
-  stencil_tune::add_family(stencil_tune::copy_family());  // workers must know it too
+  stencil_tune::add_copy_family();  // workers must know it too
   if (argc > 1 && std::string_view(argv[1]) == "internal-device-worker") return stencil_tune::device_worker_main();
   if (argc > 1 && std::string_view(argv[1]) == "internal-compile-worker") return stencil_tune::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);

@@ -1,4 +1,4 @@
-// A family joins through its entry alone: drawn, generated, explained, predicted, checked and launched.
+// A family joins through its entry and its model alone: drawn, generated, explained, predicted, checked and launched.
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/explain.hpp"
 #include "generator/candidates/space.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 class AddedFamily : public testing::Environment {
  public:
-  void SetUp() override { add_family(copy_family()); }
+  void SetUp() override { add_copy_family(); }
 };
 const auto* const kAdded = testing::AddGlobalTestEnvironment(new AddedFamily);
 

@@ -1,5 +1,7 @@
 #include "tests/kernels/copy_family.hpp"
 
+#include "tuner/model/family_model.hpp"
+
 namespace stencil_tune {
 namespace {
 
@@ -53,10 +55,7 @@ const Family& copy_family() {
           },
       .parameters = {threads_in_x({32, 64}), threads_in_y(), unrolled_iterations({1, 2, 4})},
       .constraints = {{"copies_alone", "The update is the cell itself.", copies_alone}},
-      .kernel_template =
-          [](const Tuning&) {
-            return KernelTemplate{"copy.cuh", "copy"};
-          },
+      .kernel_template = [](const Tuning&) { return KernelTemplate{.file = "copy.cuh", .function = "copy"}; },
       .shape = shape_of,
       .constants =
           [](const Candidate&) {
@@ -72,6 +71,11 @@ const Family& copy_family() {
       .files = {{"stencil_tune/copy.cuh", kTemplate}},
   };
   return entry;
+}
+
+void add_copy_family() {
+  add_family(copy_family());
+  add_family_model({"copy", count_direct_work, time_sweep});
 }
 
 Problem copy_problem(const Extents& extents, ElementType type) {

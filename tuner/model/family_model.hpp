@@ -13,8 +13,10 @@ struct FamilyModel {
   void (*time)(const Launch& launch, Prediction& prediction);
 };
 
-/// A family without an entry is taken for `direct`, whose counts ask for no more than blocks, tiles and reads, so that
-/// a new one is predicted, if roughly, before it has a model.
+/// Throws Error(internal) for a family that has none.
 const FamilyModel& family_model(std::string_view family);
+
+/// The model of a family of one's own (add_family), for the rest of the process.
+void add_family_model(const FamilyModel& model);
 
 }  // namespace stencil_tune

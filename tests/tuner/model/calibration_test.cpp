@@ -1,6 +1,7 @@
 #include "tuner/model/calibration.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "stencil_tune/error.hpp"
 #include "tuner/model/family_model.hpp"
 
 #include <gtest/gtest.h>
@@ -34,9 +35,9 @@ TEST(Calibration, WithAConstantMissingIsRefused) {
   EXPECT_THROW(written.get<Calibration>(), nlohmann::json::exception);
 }
 
-TEST(FamilyModel, IsThereForEachFamilyAndForUnknownOnesThatOfDirect) {
+TEST(FamilyModel, IsThereForEachFamilyAndMissedWhereThereIsNone) {
   for (const Family* family : families()) EXPECT_EQ(family_model(family->name).family, family->name);
-  EXPECT_EQ(family_model("new").family, "direct");
+  EXPECT_THROW(family_model("new"), Error);
 }
 
 }  // namespace
