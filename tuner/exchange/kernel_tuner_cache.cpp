@@ -68,7 +68,7 @@ TableTrial trial_of(const nlohmann::json& entry, const TableObjective& objective
   TableTrial trial;
   trial.compile_ms = time_or_zero(entry, "compile_time");
   trial.benchmark_ms = time_or_zero(entry, "benchmark_time");
-  trial.gstencils = time_or_zero(entry, kRate);
+  trial.rate = time_or_zero(entry, kRate);
   trial.when = text_or_empty(entry, "timestamp");
   const auto measured = entry.find(objective.name);
   if (entry.contains(kError) || measured == entry.end() || !is_time(*measured)) {
@@ -86,7 +86,7 @@ Json entry_of(const TrialTable& table, const TableTrial& trial) {
   for (std::size_t i = 0; i < table.parameters.size(); ++i) entry[table.parameters[i]] = value_of(trial.values[i]);
   if (trial.outcome == Outcome::ok) {
     entry["time"] = trial.timing.median_ms;
-    if (trial.gstencils > 0) entry[kRate] = trial.gstencils;
+    if (trial.rate > 0) entry[kRate] = trial.rate;
   } else {
     entry["time"] = error_of(trial.outcome);
     entry[kError] = error_of(trial.outcome);

@@ -156,7 +156,7 @@ struct Origin {
   PlatformKey platform;
   std::map<std::string, std::string> templates;
   Names parameters;    // parameters of a kernel of the user's own, in its codes' order
-  double rate_ms = 0;  // GStencil/s times ms of a sweep; 0: not known
+  double rate_ms = 0;  // the rate times ms of a sweep; 0: not known
 };
 
 std::string code_of(const Origin& origin, const TrialTable& table, const TableTrial& trial) {
@@ -239,7 +239,7 @@ TrialRecord record_of(const Origin& origin, const TrialTable& table, const Table
     }
   }
   if (row.outcome == Outcome::ok) {
-    record.rate = row.gstencils > 0 ? row.gstencils : origin.rate_ms / record.timing.median_ms;
+    record.rate = row.rate > 0 ? row.rate : origin.rate_ms / record.timing.median_ms;
   } else {
     record.message = "imported: the file does not say more";
   }
@@ -306,7 +306,7 @@ TrialTable stencil_table(std::span<const TrialRecord> all) {
   std::map<std::vector<std::string>, std::size_t> places;  // codes may differ in what is not used
   for (const TrialRecord& trial : trials) {
     const auto values = values_of(trial);
-    TableTrial row{.outcome = trial.outcome, .timing = trial.timing, .gstencils = trial.rate};
+    TableTrial row{.outcome = trial.outcome, .timing = trial.timing, .rate = trial.rate};
     for (const std::string& column : table.parameters) row.values.push_back(values.at(column));
     row.benchmark_ms = trial.timing.median_ms * trial.timing.samples;
     row.when = trial.created_at;

@@ -113,7 +113,7 @@ TableTrial trial_of(const std::string& file, const nlohmann::json& result, const
                             printable(objective.rate), its.rate.empty() ? "a time" : printable(its.rate)));
   }
   trial.timing = its.timing(measurement.value, trial.timing.samples);
-  trial.gstencils = measured(result, kRate).value;
+  trial.rate = measured(result, kRate).value;
   return trial;
 }
 
@@ -121,7 +121,7 @@ Json measurements_of(const TableTrial& trial) {
   Json measurements = Json::array();
   if (trial.outcome != Outcome::ok) return measurements;
   measurements.push_back({{"name", "time"}, {"value", trial.timing.median_ms}, {"unit", "ms"}});
-  if (trial.gstencils > 0) measurements.push_back({{"name", kRate}, {"value", trial.gstencils}, {"unit", kRate}});
+  if (trial.rate > 0) measurements.push_back({{"name", kRate}, {"value", trial.rate}, {"unit", kRate}});
   return measurements;
 }
 

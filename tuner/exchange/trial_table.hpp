@@ -22,7 +22,7 @@ struct TableTrial {
   Timing timing{};          ///< where the trial is ok. Where the file has a mean alone, median and interval are that
   double compile_ms = 0;    ///< 0: not known
   double benchmark_ms = 0;  ///< all launches together; 0: not known
-  double gstencils = 0;     ///< GStencil/s; 0: not known
+  double rate = 0;          ///< in its unit: GStencil/s, or what a kernel counts; 0: not known
   std::string when{};       ///< ISO 8601; may be empty
 };
 

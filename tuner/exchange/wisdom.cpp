@@ -67,7 +67,7 @@ TableTrial trial_of(const nlohmann::json& record, std::size_t parameters, const 
   const double ms = time_or_zero(record, kObjective);
   if (ms == 0) reject(name, line, "there is no time");
   trial.timing = {ms, ms, ms, 0};
-  trial.gstencils = time_or_zero(record, "GStencil/s");
+  trial.rate = time_or_zero(record, "GStencil/s");
   const auto environment = record.value("environment", nlohmann::json::object());
   if (environment.is_object()) trial.when = text_or_empty(environment, "date");
   return trial;
@@ -97,7 +97,7 @@ Json record_of(const TrialTable& table, const TableTrial& trial) {
   Json record{{"config", config}, {"problem_size", table.size}, {kObjective, trial.timing.median_ms}};
   record["environment"] = {
       {"date", trial.when}, {"device_name", table.gpu}, {"compute_capability", compute_capability(table.architecture)}};
-  if (trial.gstencils > 0) record["GStencil/s"] = trial.gstencils;
+  if (trial.rate > 0) record["GStencil/s"] = trial.rate;
   if (!table.origin.is_null()) record["stencil_tune"] = table.origin;
   return record;
 }

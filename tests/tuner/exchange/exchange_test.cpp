@@ -87,7 +87,7 @@ TEST_P(RoundTrip, WithoutTheProblemAWinnerNamesIt) {
   EXPECT_NE(std::string(error_of([&] { import_tables(database, tables, std::nullopt); }).what()).find("--winner"),
             std::string::npos);
   TrialRecord winner = trials.at(11);
-  for (TableTrial& row : tables[0].trials) row.gstencils = 0;
+  for (TableTrial& row : tables[0].trials) row.rate = 0;
   const StencilTrials back = stencil_trials(tables[0], winner);
   for (const TrialRecord& trial : back.trials) {
     if (trial.outcome != Outcome::ok) continue;
