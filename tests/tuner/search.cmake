@@ -21,6 +21,7 @@ stencil_tune_add_test(report_test
   LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test
   SOURCES
+    session/assembly_test.cpp
     session/contenders_test.cpp
     session/several_devices_test.cpp
     session/warm_starts_test.cpp

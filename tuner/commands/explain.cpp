@@ -6,7 +6,7 @@
 #include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/target.hpp"
 #include "tuner/commands/options/understood.hpp"
-#include "tuner/model/model.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>

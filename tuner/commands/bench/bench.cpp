@@ -8,8 +8,9 @@
 #include "tuner/commands/commit.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/problem_options.hpp"
+#include "tuner/commands/options/session_options.hpp"
+#include "tuner/commands/options/target.hpp"
 #include "tuner/commands/program/interrupt.hpp"
-#include "tuner/commands/tune/step_tuning.hpp"
 #include "tuner/report/suite_page.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
@@ -106,11 +107,7 @@ int run_bench(const Arguments& arguments) {
   const TuningSettings settings = tuning_settings(*values, false);
   const Target target = bench_target(*values);
   for (const SuiteCase& item : cases) {
-    if (item.problem.stage == kWholeStep) {
-      require_tunable_stages(item.problem, target.limits);
-    } else {
-      require_tunable(item.problem, target.limits);
-    }
+    require_tunable(item.problem, target.limits);
     require_fits(item.problem, target.device->memory_bytes, target.gpu());
   }
   Database database = open_database_for(*values, Access::write);

@@ -3,11 +3,10 @@
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
-#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/commands/tune/step_tuning.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/session/run_plan.hpp"
+#include "tuner/session/step_tuning.hpp"
 #include "tuner/session/trials/trial_record.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/suites/verified_race.hpp"
@@ -54,7 +53,7 @@ std::optional<TrialRecord> known_winner(const Problem& problem, const Target& ta
 
 TrialRecord tuned_winner(const Problem& problem, const Target& target, const TuningSettings& settings,
                          Database& database, SessionObserver& observer) {
-  const TuningOutcome outcome = run_tuning(problem, target, settings, database, observer);
+  const TuningOutcome outcome = tune_stencil(problem, target, settings, database, observer);
   if (!outcome.result.winner)
     throw Error(ErrorCode::launch_failed, "no candidate succeeded: there is no winner to bench");
   return *outcome.result.winner;
@@ -67,7 +66,7 @@ std::optional<Choice> one_sweep_of(const Problem& run, const Target& target, con
   if (auto choice = known()) return choice;
   Problem one_step = run;
   one_step.steps = 1;
-  run_tuning(one_step, target, settings, database, observer);
+  tune_stencil(one_step, target, settings, database, observer);
   return known();
 }
 
@@ -228,8 +227,7 @@ std::optional<TrialRecord> winner_row(const Report& report) {
 /// The winners of the stages and that of whole steps, each timed beside its own baselines.
 Report run_steps(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                  SessionObserver& observer) {
-  std::vector<Problem> stages = stage_problems(step);
-  for (Problem& stage : stages) stage.steps = 1;
+  const std::vector<Problem> stages = single_stages(step);
   const auto obstacle = obstacle_to_whole_steps(step, target);
   const bool stages_known = std::all_of(stages.begin(), stages.end(), [&](const Problem& stage) {
     return known_winner(stage, target, settings.session.objective, database).has_value();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tuner/commands/options/target.hpp"
-#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/session/report.hpp"
 
 namespace stencil_tune {
@@ -11,7 +11,7 @@ namespace stencil_tune {
 /// run of several steps also has "one sweep", the best kernel known for single steps.
 /// Whole steps of several stages have rows of their own: the winner, fused, stage by stage, and each stage.
 /// All kernels are then verified and timed in turn, round robin, by one device worker.
-/// Throws what run_tuning throws, and Error(compile_failed) when nothing compiles.
+/// Throws what tune_stencil throws, and Error(compile_failed) when nothing compiles.
 Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
                         Database& database, SessionObserver& observer);
 

@@ -8,10 +8,13 @@
 #include "tuner/commands/kernel/kernel_run.hpp"
 #include "tuner/commands/kernel/kernel_views.hpp"
 #include "tuner/commands/options/database_option.hpp"
+#include "tuner/commands/options/session_options.hpp"
+#include "tuner/commands/options/target.hpp"
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/program/interrupt.hpp"
 #include "tuner/commands/tune/tuning_notes.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
+#include "tuner/own_kernel/configuration_search.hpp"
 #include "tuner/search/strategies/strategies.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
@@ -84,7 +87,8 @@ int tune_on_gpu(const KernelSearch& search, const Target& target, const TuningSe
                 const po::variables_map& values) {
   Database database = open_database_for(values, Access::write);
   const auto progress = make_progress(values, false);
-  const TuningOutcome outcome = run_kernel_tuning(search, target, settings, database, *progress);
+  const auto strategy = configuration_search(search.kernel, search.legal, search.strategy, settings.seed);
+  const TuningOutcome outcome = tune_own_kernel(search.kernel, *strategy, target, settings, database, *progress);
   const auto lines = notes(search, outcome.result, database);
   if (values.count("json") > 0) {
     fmt::print("{}", json_text(kernel_report_json(search, target, outcome, lines)));

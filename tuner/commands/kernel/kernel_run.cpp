@@ -1,15 +1,9 @@
 #include "tuner/commands/kernel/kernel_run.hpp"
 
-#include "db/winner_store.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/commands/program/interrupt.hpp"
-#include "tuner/own_kernel/configuration_search.hpp"
 #include "tuner/own_kernel/host_trial.hpp"
 #include "tuner/own_kernel/own_kernel_subject.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/serial_observer.hpp"
-#include "tuner/session/trials/time_budget.hpp"
-#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/text_table.hpp"
 
@@ -23,30 +17,6 @@
 
 namespace stencil_tune {
 namespace {
-
-/// Winners of kernels of this name, of other sizes and of earlier sources too, that are legal here: those of the same
-/// GPU model first.
-std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject, const std::string& gpu,
-                                                 Database& database) {
-  auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel, .count_trials = false});
-  std::erase_if(winners, [&](const WinnerRecord& winner) {
-    return winner.trial.problem.stencil_name != subject.kernel().name || subject.objection_to(winner.trial);
-  });
-  std::stable_partition(winners.begin(), winners.end(),
-                        [&](const WinnerRecord& winner) { return winner.trial.platform.gpu == gpu; });
-  std::vector<std::string> codes;
-  for (const WinnerRecord& winner : winners) {
-    if (codes.size() < kMostWarmStarts) codes.push_back(winner.trial.code);
-  }
-  return codes;
-}
-
-/// What the search begins with and is compared with: the definition's default, else the first of all.
-NamedCandidate baseline_of(const OwnKernel& kernel) {
-  const DefaultConfiguration begin = default_configuration(kernel);
-  if (!begin.objection.empty()) return {"default", std::nullopt, begin.objection};
-  return {begin.is_defined ? "default" : "first", configuration_code(kernel, begin.values), ""};
-}
 
 std::vector<ReportRow> rows_of(const SessionResult& result) {
   std::vector<ReportRow> rows;
@@ -70,20 +40,21 @@ std::vector<ParameterValues> spread_over(const KernelSearch& search, std::size_t
 }
 
 /// Says of the first few what they do on the CPU.
-void run_some_on_host(const OwnKernel& kernel, std::vector<CompiledConfiguration>& configurations) {
+void run_some_on_host(const OwnKernel& kernel, const std::atomic<bool>& stop,
+                      std::vector<CompiledConfiguration>& configurations) {
   constexpr int kMost = 3;
   constexpr std::chrono::seconds kLongest{60};
   const auto small = with_small_sizes(kernel);
   if (!small) return;
   int tried = 0;
   for (CompiledConfiguration& each : configurations) {
-    if (tried == kMost || InterruptGuard::requested()) return;
+    if (tried == kMost || stop) return;
     if (each.compiled.outcome != Outcome::ok) continue;
     const ParameterValues values = parse_configuration(kernel, each.compiled.code);
     if (broken_rule(*small, values)) continue;
     ++tried;
     try {
-      const Patience patience{Patience::Clock::now() + kLongest, &InterruptGuard::requested()};
+      const Patience patience{Patience::Clock::now() + kLongest, &stop};
       each.on_host = wrong_on_host(*small, values, patience).value_or("right with " + sizes_text(*small));
     } catch (const Error& error) {
       each.on_host = fmt::format("not run: {}", error.what());
@@ -98,30 +69,6 @@ std::string describe(const KernelSearch& search) {
   const std::string sizes = sizes_text(search.kernel);
   return fmt::format("{}{}{}: {}", search.kernel.name, sizes.empty() ? "" : ", ", sizes,
                      counted(search.legal.size(), "configuration"));
-}
-
-TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target, const TuningSettings& settings,
-                                Database& database, SessionObserver& observer) {
-  const InterruptGuard interrupts;
-  SerialObserver told(observer);
-  remove_leftovers();
-  const OwnKernelSubject subject(search.kernel);
-  const auto strategy = configuration_search(search.kernel, search.legal, search.strategy, settings.seed);
-  WorkerOptions workers = worker_options(target, settings);
-  workers.start_deadline_s = reference_deadline_s(settings.session.budget_s, workers.start_deadline_s);
-  TuningOutcome outcome;
-  outcome.platform = platform_of(target);
-  const WorkerTies ties{.stop = &InterruptGuard::requested(),
-                        .tell = [&observer](const std::string& what) { observer.waiting(what); }};
-  const auto compilers = start_compile_workers(subject, workers, ties);
-  const auto devices = start_device_workers(subject, target, workers, ties);
-  const SteadyClock clock;
-  const std::vector<NamedCandidate> baselines{baseline_of(search.kernel)};
-  outcome.result = run_session({subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock,
-                                told, InterruptGuard::requested(), baselines,
-                                configurations_that_won(subject, target.gpu(), database), more_of(devices)},
-                               settings.session);
-  return outcome;
 }
 
 std::string kernel_report(const KernelSearch& search, const Target& target, const TuningOutcome& outcome,
@@ -160,18 +107,16 @@ nlohmann::ordered_json kernel_report_json(const KernelSearch& search, const Targ
 
 std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, const Target& target,
                                                   const TuningSettings& settings, std::size_t most) {
-  const InterruptGuard interrupts;
   remove_leftovers();
   const OwnKernelSubject subject(search.kernel);
-  const auto compilers =
-      start_compile_workers(subject, worker_options(target, settings), {.stop = &InterruptGuard::requested()});
+  const auto compilers = start_compile_workers(subject, worker_options(target, settings), {.stop = settings.stop});
   std::vector<std::string> order;
   for (const ParameterValues& values : spread_over(search, most)) {
     order.push_back(configuration_code(search.kernel, values));
     compilers->submit(order.back());
   }
   std::map<std::string, CompileResult> results;
-  while (compilers->pending() > 0 && !InterruptGuard::requested()) {
+  while (compilers->pending() > 0 && !*settings.stop) {
     constexpr std::chrono::milliseconds kPoll{200};
     if (auto result = compilers->poll(kPoll)) results[result->code] = std::move(*result);
   }
@@ -179,7 +124,7 @@ std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, co
   for (const std::string& code : order) {
     if (results.contains(code)) configurations.push_back({std::move(results.at(code)), ""});
   }
-  run_some_on_host(search.kernel, configurations);
+  run_some_on_host(search.kernel, *settings.stop, configurations);
   return configurations;
 }
 

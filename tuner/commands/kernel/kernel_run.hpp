@@ -1,8 +1,8 @@
-// A kernel of the user's own, tuned on a GPU, or compiled where there is none.
+// What is said of a kernel of the user's own that was tuned; what is done with one where there is no GPU.
 #pragma once
 
 #include "generator/own_kernel/configuration.hpp"
-#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/terminal/terminal.hpp"
 
 #include <nlohmann/json.hpp>
@@ -18,10 +18,6 @@ struct KernelSearch {
   std::vector<ParameterValues> legal;  ///< all legal configurations
   std::string strategy;                ///< one of table_strategies()
 };
-
-/// Tunes until the settings say stop or Ctrl-C does.
-TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target, const TuningSettings& settings,
-                                Database& database, SessionObserver& observer);
 
 /// The table of a session, and what is to be said of it.
 std::string kernel_report(const KernelSearch& search, const Target& target, const TuningOutcome& outcome,

@@ -1,13 +1,13 @@
 #include "tuner/commands/options/problem_options.hpp"
 
 #include "generator/candidates/space.hpp"
-#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/stencil/describe.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/session/step_tuning.hpp"
 
 #include <fmt/format.h>
 
@@ -226,16 +226,11 @@ std::optional<std::string> given_problem_option(const po::variables_map& values)
   return std::nullopt;
 }
 
-Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits) {
-  for (const Baseline& baseline : textbook_baselines(problem, limits)) {
-    if (baseline.name != text) continue;
-    if (baseline.tuning) return *baseline.tuning;
-    throw Error(ErrorCode::illegal_candidate, fmt::format("{}: {}: {}", describe(problem), text, baseline.reason));
-  }
-  return parse_code(text);
-}
-
 void require_tunable(const Problem& problem, const Limits& limits) {
+  if (problem.stage == kWholeStep) {
+    for (const Problem& stage : single_stages(problem)) require_tunable(stage, limits);
+    return;
+  }
   if (updated_box(problem).cells() == 0) {
     throw Error(ErrorCode::nothing_to_update,
                 fmt::format("{}: nothing to update, boundary hold keeps every cell (layers: {}); take a larger grid or "

@@ -25,10 +25,6 @@ Problem problem_from(const po::variables_map& values);
 /// The first option given that says what is tuned; nothing where none is.
 std::optional<std::string> given_problem_option(const po::variables_map& values);
 
-/// A candidate by its code, or by the name that one of the textbook's kernels has in the reports ("pmpp-tiled").
-/// Throws Error(malformed_code); Error(illegal_candidate) where the textbook has no such kernel for the problem.
-Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits);
-
 /// Is there anything to tune? Throws Error(nothing_to_update) when no cell is updated, Error(illegal_candidate) when no
 /// family has a legal candidate (the order is too large, say).
 void require_tunable(const Problem& problem, const Limits& limits);

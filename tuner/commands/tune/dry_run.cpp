@@ -2,9 +2,7 @@
 
 #include "db/trial_store.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
-#include "tuner/model/model.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/text_table.hpp"
@@ -73,28 +71,20 @@ class Order {
 
 DryRun dry_run(const Problem& problem, const Target& target, const TuningSettings& settings, Database* database) {
   DryRun run;
-  const Limits limits = limits_of(problem, target);
-  const Space space(problem, limits);
-  count_legal(run, space);
+  const StencilSearch search(problem, target, settings, database);
+  count_legal(run, search.space);
   if (database != nullptr) {
     const auto known = TrialStore(*database).known(problem_key(problem), target.gpu(), target.predicting_model());
     run.known = static_cast<int>(known.size());
   }
 
-  const PerformanceModel model(problem, limits, target.model);
-  Order order(run, model);
-  if (settings.candidates.empty()) {
-    const auto winners = all_winners(database);
-    for (const Tuning& tuning : warm_starts(problem, limits, target.gpu(), winners, model)) {
-      order.add(tuning, "won elsewhere");
-    }
-  }
+  Order order(run, search.model);
+  for (const Tuning& tuning : search.warm_starts) order.add(tuning, "won elsewhere");
   for (const Baseline& baseline : textbook_baselines(problem, target.limits)) {
     if (baseline.tuning) order.add(*baseline.tuning, std::string(baseline.name));
   }
-  const auto strategy = make_strategy(settings, space, model);
   for (int named = 0; named < kOfTheSearch;) {
-    const auto tuning = strategy->propose();
+    const auto tuning = search.strategy->propose();
     if (!tuning) break;
     if (order.add(*tuning, settings.candidates.empty() ? "the search" : "asked for")) ++named;
   }

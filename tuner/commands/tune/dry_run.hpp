@@ -1,7 +1,7 @@
 // `tune --dry-run`: what a session would try, without compiling, timing or storing anything.
 #pragma once
 
-#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/terminal/terminal.hpp"
 
 #include <nlohmann/json.hpp>

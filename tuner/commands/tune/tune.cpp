@@ -7,18 +7,19 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/problem_options.hpp"
+#include "tuner/commands/options/session_options.hpp"
+#include "tuner/commands/options/target.hpp"
 #include "tuner/commands/options/understood.hpp"
 #include "tuner/commands/program/interrupt.hpp"
 #include "tuner/commands/tune/dry_run.hpp"
 #include "tuner/commands/tune/many_gpus.hpp"
-#include "tuner/commands/tune/step_tuning.hpp"
 #include "tuner/commands/tune/tuning_notes.hpp"
-#include "tuner/commands/tune/tuning_run.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/session/several.hpp"
+#include "tuner/session/step_tuning.hpp"
 #include "tuner/workers/compile_pool.hpp"
 
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ std::optional<WinnerRecord> known_winner(const Problem& problem, const Target& t
 
 Report report_of_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& progress) {
-  const TuningOutcome outcome = run_tuning(problem, target, settings, database, progress);
+  const TuningOutcome outcome = tune_stencil(problem, target, settings, database, progress);
   Report report = make_report(problem, outcome.platform, outcome.result, target.predicted(),
                               known_winner(problem, target, database));
   report.found = outcome.result.winner || outcome.result.best;
@@ -202,12 +203,8 @@ Tuned tune_side_by_side(const po::variables_map& values, const std::vector<Probl
 
 void require_all_tunable(const std::vector<Problem>& problems, const Target& target, const TuningSettings& settings) {
   for (const Problem& problem : problems) {
-    (void)candidates_for(settings, problem, target.limits);  // throws where the textbook has none
-    if (problem.stage == kWholeStep) {
-      require_tunable_stages(problem, target.limits);
-    } else {
-      require_tunable(problem, target.limits);
-    }
+    (void)asked_candidates(settings, problem, target.limits);  // throws where the textbook has none
+    require_tunable(problem, target.limits);
     require_fits(problem,
                  target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                  target.gpu());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/database.hpp"
-#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/session/report.hpp"
 
 #include <string>

@@ -15,6 +15,7 @@
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/winner/winner_by_id.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/counted.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "generator/stencil/passes.hpp"
-#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/assembly.hpp"
 #include "tuner/session/report.hpp"
 
 #include <optional>
@@ -38,8 +38,8 @@ StepWinners winners_of(const StepTuning& tuning);
 /// Why there are no kernels that make the whole step, or several, in one pass; nothing where there are.
 std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Target& target);
 
-/// Throws Error as require_tunable() does, for the first stage that cannot be tuned.
-void require_tunable_stages(const Problem& step, const Limits& limits);
+/// Single steps of each stage.
+std::vector<Problem> single_stages(const Problem& step);
 
 /// Tunes a problem of kWholeStep. A part of the budget goes to the stages.
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,

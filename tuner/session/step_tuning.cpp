@@ -1,10 +1,7 @@
-#include "tuner/commands/tune/step_tuning.hpp"
+#include "tuner/session/step_tuning.hpp"
 
 #include "generator/candidates/space.hpp"
 #include "generator/stencil/stage_problems.hpp"
-#include "stencil_tune/error.hpp"
-#include "tuner/commands/options/problem_options.hpp"
-#include "tuner/commands/program/interrupt.hpp"
 #include "tuner/session/stage_by_stage.hpp"
 
 #include <fmt/format.h>
@@ -18,13 +15,6 @@ namespace {
 
 constexpr double kStagesShare = 0.4;  // share of the budget, for all stages together
 constexpr double kPassesShare = 0.3;  // for all passes that stages may share, where there are such
-
-/// Single steps of each stage.
-std::vector<Problem> single_stages(const Problem& step) {
-  std::vector<Problem> stages = stage_problems(step);
-  for (Problem& stage : stages) stage.steps = 1;
-  return stages;
-}
 
 TuningSettings with_share(TuningSettings settings, double share) {
   settings.session.budget_s *= share;
@@ -96,8 +86,10 @@ std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Ta
   return "no kernel makes all stages in one pass: they need too many registers, or more of the grid than there is";
 }
 
-void require_tunable_stages(const Problem& step, const Limits& limits) {
-  for (const Problem& stage : single_stages(step)) require_tunable(stage, limits);
+std::vector<Problem> single_stages(const Problem& step) {
+  std::vector<Problem> stages = stage_problems(step);
+  for (Problem& stage : stages) stage.steps = 1;
+  return stages;
 }
 
 std::optional<TrialRecord> in_several_passes(const Problem& step, const StepWinners& winners) {
@@ -108,7 +100,6 @@ std::optional<TrialRecord> in_several_passes(const Problem& step, const StepWinn
 
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer) {
-  const InterruptGuard interrupts;
   StepTuning tuning;
   const auto obstacle = obstacle_to_whole_steps(step, target);
   const std::vector<Problem> stages = single_stages(step);
@@ -118,27 +109,27 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   TuningSettings of_stages = with_share(settings, for_stages / static_cast<double>(stages.size()));
   of_stages.candidates.clear();  // those that were asked for are the step's
   for (const Problem& stage : stages) {
-    if (InterruptGuard::requested()) return tuning;
+    if (*settings.stop) return tuning;
     observer.waiting(fmt::format("tuning stage {} of 0 to {}", stage.stage, stages.size() - 1));
-    tuning.stages.push_back(run_tuning(stage, target, of_stages, database, observer));
+    tuning.stages.push_back(tune_stencil(stage, target, of_stages, database, observer));
   }
   TuningSettings of_passes =
       with_share(settings, for_passes / static_cast<double>(std::max<std::size_t>(passes.size(), 1)));
   of_passes.candidates.clear();
   for (const StageRange& range : passes) {
-    if (InterruptGuard::requested()) return tuning;
+    if (*settings.stop) return tuning;
     observer.waiting(fmt::format("tuning {} of 0 to {} in one pass", to_string(range), stages.size() - 1));
-    const TuningOutcome outcome = run_tuning(pass_problem(step, range), target, of_passes, database, observer);
+    const TuningOutcome outcome = tune_stencil(pass_problem(step, range), target, of_passes, database, observer);
     tuning.passes.push_back({range, outcome.result.winner});
   }
-  if (obstacle || InterruptGuard::requested()) {
+  if (obstacle || *settings.stop) {
     tuning.no_fused = obstacle.value_or("interrupted");
     return tuning;
   }
   observer.waiting("tuning whole steps");
   TuningSettings of_steps = with_share(settings, 1 - for_stages - for_passes);
   of_steps.session.single_steps_rate = rate(in_several_passes(step, winners_of(tuning)));
-  tuning.fused = run_tuning(step, target, of_steps, database, observer);
+  tuning.fused = tune_stencil(step, target, of_steps, database, observer);
   return tuning;
 }
 

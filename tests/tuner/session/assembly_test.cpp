@@ -1,0 +1,52 @@
+// What a session tries, by its settings.
+#include "tuner/session/assembly.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tests/tuner/session/session_fakes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+Target h200() {
+  Target target;
+  target.model = find_device_model("h200");
+  target.architecture = target.model.architecture;
+  target.limits = limits_of_architecture(target.architecture);
+  return target;
+}
+
+TEST(StencilSearch, ProposesTheCandidatesThatAreAskedForAndNoOthers) {
+  const Problem problem = testing::star(1, 64);
+  TuningSettings settings;
+  settings.candidates = {"direct.bx64.by2", "pmpp-tiled"};
+  const StencilSearch search(problem, h200(), settings, nullptr);
+  EXPECT_TRUE(search.warm_starts.empty());
+  std::vector<std::string> proposed;
+  while (const auto tuning = search.strategy->propose()) proposed.push_back(code(*tuning));
+  EXPECT_EQ(proposed, (std::vector<std::string>{"direct.bx64.by2", code(search.asked.at(1))}));
+  EXPECT_EQ(search.asked.at(1).family->name, "tiled");
+}
+
+TEST(StencilSearch, RefusesAKernelOfTheTextbookThatTheProblemHasNot) {
+  const Problem problem = testing::star(5, 512);
+  TuningSettings settings;
+  settings.candidates = {"pmpp-tiled"};
+  EXPECT_THROW(StencilSearch(problem, h200(), settings, nullptr), Error);
+}
+
+TEST(StencilSearch, StartsFromWinnersThatShip) {
+  const Problem problem = testing::star(1, 512);
+  const StencilSearch search(problem, h200(), {}, nullptr);
+  EXPECT_TRUE(search.asked.empty());
+  EXPECT_FALSE(search.warm_starts.empty());
+  EXPECT_TRUE(search.strategy->propose());
+}
+
+}  // namespace
+}  // namespace stencil_tune

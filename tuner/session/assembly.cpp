@@ -1,0 +1,240 @@
+#include "tuner/session/assembly.hpp"
+
+#include "db/stored_code.hpp"
+#include "db/winner_store.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
+#include "generator/own_kernel/configuration.hpp"
+#include "runtime/compile/binary_cache.hpp"
+#include "runtime/files/scratch_folder.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/executor/host_check.hpp"
+#include "tuner/own_kernel/own_kernel_subject.hpp"
+#include "tuner/session/predict.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/serial_observer.hpp"
+#include "tuner/session/stencil_parts.hpp"
+#include "tuner/session/trials/time_budget.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
+#include "tuner/subject/stencil_subject.hpp"
+#include "tuner/verify/field_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+/// What a subject brings to its session.
+struct SubjectParts {
+  const Subject& subject;
+  SearchStrategy<std::string>& search;
+  std::vector<NamedCandidate> baselines;
+  std::vector<std::string> warm_starts;
+  DeviceWorker* model = nullptr;  ///< in place of the target's GPUs
+};
+
+TuningOutcome run_assembled(const SubjectParts& parts, const Target& target, const TuningSettings& settings,
+                            Database& database, SessionObserver& observer) {
+  remove_leftovers();
+  TuningOutcome outcome;
+  outcome.platform = platform_of(target);
+  SerialObserver told(observer);
+  const WorkerTies ties{.stop = settings.stop, .tell = [&told](const std::string& what) { told.waiting(what); }};
+  WorkerOptions options = worker_options(target, settings);
+  if (!parts.subject.waited_for_at_start().empty()) {
+    options.start_deadline_s = reference_deadline_s(settings.session.budget_s, options.start_deadline_s);
+  }
+  const auto compilers = start_compile_workers(parts.subject, options, ties);
+  std::vector<std::unique_ptr<DeviceWorker>> workers;
+  const auto start_worker = [&](const DeviceFacts& gpu) {
+    options.device = gpu.uuid;
+    workers.push_back(start_device_worker(parts.subject, options, ties));
+    return workers.back().get();
+  };
+  DeviceWorker* const first = parts.model != nullptr ? parts.model : start_worker(target.device.value());
+  std::vector<DeviceWorker*> more;
+  for (const DeviceFacts& gpu : target.more_devices) more.push_back(start_worker(gpu));
+  const SteadyClock clock;
+  outcome.result = run_session({parts.subject, outcome.platform, parts.search, *compilers, *first, database, clock,
+                                told, *settings.stop, parts.baselines, parts.warm_starts, more},
+                               settings.session);
+  return outcome;
+}
+
+// ---- a stencil's problem
+
+Limits limits_of(const Problem& problem, const Target& target) {
+  Limits limits = target.limits;
+  if (obstacle_to_fusing(problem, target)) limits.most_fused_steps = 1;
+  return limits;
+}
+
+std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const StencilSearch& search) {
+  if (!search.asked.empty()) return make_listed(search.space, search.asked);
+  if (settings.is_exhaustive) return make_exhaustive(search.space);
+  return make_local(search.space, search.model, settings.seed);
+}
+
+/// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels.
+std::vector<Baseline> beside_the_winner(const Problem& problem, const Limits& limits,
+                                        const std::vector<Tuning>& asked) {
+  std::vector<Baseline> all;
+  for (const Tuning& tuning : asked) all.push_back({fmt::format("candidate {}", all.size() + 1), tuning, ""});
+  const auto textbook = textbook_baselines(problem, limits);
+  all.insert(all.end(), textbook.begin(), textbook.end());
+  return all;
+}
+
+/// Adds those whose code does not parse; that others are illegal for this problem is nothing to tell.
+void add_unreadable(std::span<const WinnerRecord> winners, std::vector<std::string>& passed_over) {
+  for (const WinnerRecord& winner : winners) {
+    if (is_readable(winner.trial)) continue;
+    std::string objection = objection_to(winner.trial).value_or(winner.trial.code);
+    if (std::find(passed_over.begin(), passed_over.end(), objection) == passed_over.end()) {
+      passed_over.push_back(std::move(objection));
+    }
+  }
+}
+
+/// Checks on the CPU until some time after the budget of a session that begins now.
+HostChecker host_checker(const TuningSettings& settings) {
+  constexpr double kBeyondBudgetS = 20;
+  static constexpr std::chrono::seconds kLongest{60};  // for one kernel
+  using Clock = Patience::Clock;
+  const double budget_s = settings.session.budget_s;
+  auto last = Clock::time_point::max();
+  if (std::isfinite(budget_s)) {
+    const std::chrono::duration<double> left{budget_s + deadline_within(budget_s, kBeyondBudgetS)};
+    last = Clock::now() + std::chrono::duration_cast<Clock::duration>(left);
+  }
+  return [last, stop = settings.stop](const Problem& small, std::span<const Tuning> tunings) {
+    return check_on_host(small, tunings, {std::min(last, Clock::now() + kLongest), stop});
+  };
+}
+
+// ---- a kernel of the user's own
+
+/// Winners of kernels of this name, of other sizes and of earlier sources too, that are legal here: those of the same
+/// GPU model first.
+std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject, const std::string& gpu,
+                                                 Database& database) {
+  auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel, .count_trials = false});
+  std::erase_if(winners, [&](const WinnerRecord& winner) {
+    return winner.trial.problem.stencil_name != subject.kernel().name || subject.objection_to(winner.trial);
+  });
+  std::stable_partition(winners.begin(), winners.end(),
+                        [&](const WinnerRecord& winner) { return winner.trial.platform.gpu == gpu; });
+  std::vector<std::string> codes;
+  for (const WinnerRecord& winner : winners) {
+    if (codes.size() < kMostWarmStarts) codes.push_back(winner.trial.code);
+  }
+  return codes;
+}
+
+/// What the search begins with and is compared with: the definition's default, else the first of all.
+NamedCandidate baseline_of(const OwnKernel& kernel) {
+  const DefaultConfiguration begin = default_configuration(kernel);
+  if (!begin.objection.empty()) return {"default", std::nullopt, begin.objection};
+  return {begin.is_defined ? "default" : "first", configuration_code(kernel, begin.values), ""};
+}
+
+}  // namespace
+
+StencilSearch::StencilSearch(const Problem& problem, const Target& target, const TuningSettings& settings,
+                             Database* database)
+    : limits(limits_of(problem, target)),
+      space(problem, limits),
+      model(problem, limits, target.model),
+      asked(asked_candidates(settings, problem, target.limits)) {
+  if (asked.empty()) {
+    winners = winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
+    warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model);
+  }
+  strategy = make_strategy(settings, *this);
+}
+
+TuningOutcome tune_stencil(const Problem& problem, const Target& target, const TuningSettings& settings,
+                           Database& database, SessionObserver& observer) {
+  StencilSearch search(problem, target, settings, &database);
+  const StencilSubject subject(problem);
+  const auto strategy = by_code(std::move(search.strategy));
+  std::optional<PredictedDevice> model;
+  if (target.predicted()) model.emplace(problem, target.limits, target.model, host_checker(settings));
+  TuningOutcome outcome =
+      run_assembled({subject, *strategy, named_candidates(beside_the_winner(problem, target.limits, search.asked)),
+                     codes(search.warm_starts), model ? &*model : nullptr},
+                    target, settings, database, observer);
+  add_unreadable(search.winners, outcome.result.passed_over);
+  if (model) outcome.check_note = model->check_note(outcome.result.winner ? outcome.result.winner->code : "");
+  return outcome;
+}
+
+TuningOutcome tune_own_kernel(const OwnKernel& kernel, SearchStrategy<std::string>& search, const Target& target,
+                              const TuningSettings& settings, Database& database, SessionObserver& observer) {
+  const OwnKernelSubject subject(kernel);
+  return run_assembled(
+      {subject, search, {baseline_of(kernel)}, configurations_that_won(subject, target.gpu(), database)}, target,
+      settings, database, observer);
+}
+
+Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits) {
+  for (const Baseline& baseline : textbook_baselines(problem, limits)) {
+    if (baseline.name != text) continue;
+    if (baseline.tuning) return *baseline.tuning;
+    throw Error(ErrorCode::illegal_candidate, fmt::format("{}: {}: {}", describe(problem), text, baseline.reason));
+  }
+  return parse_code(text);
+}
+
+std::vector<Tuning> asked_candidates(const TuningSettings& settings, const Problem& problem, const Limits& limits) {
+  std::vector<Tuning> candidates;
+  for (const std::string& each : settings.candidates) candidates.push_back(candidate_from(each, problem, limits));
+  return candidates;
+}
+
+PlatformKey platform_of(const Target& target) {
+  PlatformKey platform;
+  platform.gpu = target.gpu();
+  platform.architecture = target.architecture;
+  if (target.device) {
+    platform.driver = target.device->driver;
+  } else {
+    platform.model = *target.predicting_model();
+  }
+  const auto compiler = open_nvrtc();
+  compiler->require_architecture(target.architecture);
+  platform.nvrtc = compiler->version();
+  return platform;
+}
+
+WorkerOptions worker_options(const Target& target, const TuningSettings& settings) {
+  WorkerOptions workers;
+  workers.architecture = target.architecture;
+  workers.seed = settings.seed;
+  workers.compile_width = settings.jobs;
+  workers.compile_deadline_s = compile_deadline_s(settings.session.budget_s, workers.compile_deadline_s);
+  workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
+  return workers;
+}
+
+void remove_leftovers() {
+  ScratchFolder::remove_abandoned();
+  try {
+    if (const auto folder = default_cache_folder(); !folder.empty()) BinaryCache(folder).trim();
+  } catch (const Error&) {
+    // There is no cache to tidy up.
+  }
+}
+
+std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target) {
+  const bool fuses = problem.steps > 1 || problem.stage == kWholeStep;
+  if (!fuses || !target.device || !problem.step.obstacle.empty()) return std::nullopt;
+  return obstacle_to_fused_checks(problem, target.device->memory_bytes);
+}
+
+}  // namespace stencil_tune
