@@ -55,6 +55,7 @@ TEST(Validate, ForeignTrialsMustAlsoHaveAKeyATimeAndPrintableTexts) {
   EXPECT_NO_THROW(validate_foreign(retired)) << "what cannot run is judged elsewhere";
   EXPECT_EQ(code_of([](TrialRecord& t) { t.code = "direct\x1b[2J"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([](TrialRecord& t) { t.problem.stencil_key = "short"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([](TrialRecord& t) { t.problem.stencil_key.back() = 'g'; }), ErrorCode::invalid_argument);
   for (const char* time : {"yesterday", "", "Z", "2026-01-31T12:00:00", "2026-01-31T12:00:00.Z", "2026-01-31 12:00:00Z",
                            "2026-01-31T12:00:00.0123456789Z", "2026-01-31T12:00:00.1x3Z"}) {
     EXPECT_EQ(code_of([&](TrialRecord& t) { t.created_at = time; }), ErrorCode::invalid_argument) << time;
