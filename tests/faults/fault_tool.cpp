@@ -1,15 +1,10 @@
 // What the suites of tests/faults need and the program itself never does:
 //
-//   fault_tool row DATABASE COLUMN HEX      an ok, raced trial whose text COLUMN holds these bytes, and its checksum
-//   where
-//                                           the program could have stored them
-//   fault_tool kin DATABASE                 a prediction, and winners that only sizes or the objective tell apart: of a
-//   kernel of the user's
-//                                           own, and of a run
-//   fault_tool library                      what a program's calls of the library make of the environment where there
-//   is no
-//                                           GPU: a kernel by name, a tuner that is started; errors are as good as
-//                                           results
+//   fault_tool row DATABASE COLUMN HEX      an ok, raced trial whose text COLUMN holds these bytes, with its checksum
+//                                           where the program could have stored them
+//   fault_tool kin DATABASE                 a prediction, and winners that only sizes or the objective tell apart
+//   fault_tool library                      what calls of the library make of the environment where there is no GPU: a
+//                                           kernel by name, a tuner that is started; errors are as good as results
 //   fault_tool fill DATABASE COUNT          so many raced trials of so many problems, in one transaction
 //   fault_tool cache FOLDER COUNT SEED      so many entries of the binary cache, each changed and asked for; prints how
 //                                           many were served wrong, and how many were served at all
