@@ -1,4 +1,5 @@
-// Times winners that ship as the library launches them, one after the other as their names come in: `bench/bench exports`.
+// Times winners that ship as the library launches them, one after the other as their names come in: `bench/bench
+// exports`.
 #include "bench/kernel_code/problem_name.hpp"
 #include "db/exchange.hpp"
 #include "rates.hpp"

@@ -55,9 +55,9 @@ Record read_record() {
     const std::string grid = grid_of(trial);
     if (grid.empty() || trial.at("type") != "f32" || trial.at("steps") != 1 || !trial.at("raced")) continue;
     record.day = std::max(record.day, trial.at("created_at").get<std::string>().substr(0, 10));
-    record.stages[{trial.at("stencil_name"), trial.at("stage")}] = {
-        "f32, " + grid, trial.at("code"), trial.at("rate"), 100 * trial.at("share").get<double>(),
-        winner.at("naive_rate")};
+    record.stages[{trial.at("stencil_name"), trial.at("stage")}] = {"f32, " + grid, trial.at("code"), trial.at("rate"),
+                                                                    100 * trial.at("share").get<double>(),
+                                                                    winner.at("naive_rate")};
   }
   return record;
 }

@@ -141,9 +141,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
       << "one that cannot be read keeps no other from serving";
 }
 
-/// How many winners that ship may be stale: tune such again (`bench/bench pretune`), or sign winners whose code a change did
-/// not move (bench/README.md).
-/// Now: none.
+/// How many winners that ship may be stale: tune such again (`bench/bench pretune`), or sign winners whose code a
+/// change did not move (bench/README.md). Now: none.
 constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
