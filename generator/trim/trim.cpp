@@ -25,12 +25,12 @@ void add_words(std::string_view text, Words& words) {
   }
 }
 
-/// Lines of files that the text as a whole does not need: it has one namespace.
+/// Lines of included files that the text as a whole does not need: it has one namespace for them all.
 constexpr const char* kMarks[] = {"#pragma once", "// clang-format o", "namespace stencil_tune {",
                                   "}  // namespace stencil_tune\n"};
 
 /// Texts of the files that a text includes, each after those that it includes itself; then what is left of the text.
-void read(std::string_view text, std::span<const TemplateFile> files, Words& included,
+void read(std::string_view text, std::span<const TemplateFile> files, bool is_template, Words& included,
           std::vector<std::string>& texts) {
   std::string own;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
@@ -38,7 +38,7 @@ void read(std::string_view text, std::span<const TemplateFile> files, Words& inc
     const std::string_view line = text.substr(at, end - at);
     if (!line.starts_with("#include \"stencil_tune/")) {
       const auto begins = [&](const char* mark) { return line.starts_with(mark); };
-      if (std::none_of(std::begin(kMarks), std::end(kMarks), begins)) own += line;
+      if (!is_template || std::none_of(std::begin(kMarks), std::end(kMarks), begins)) own += line;
       continue;
     }
     const std::size_t quote = line.find('"') + 1;
@@ -46,7 +46,7 @@ void read(std::string_view text, std::span<const TemplateFile> files, Words& inc
     if (!included.emplace(name).second) continue;
     const auto found = std::find_if(files.begin(), files.end(), [&](const auto& each) { return each.name == name; });
     if (found == files.end()) throw Error(ErrorCode::internal, fmt::format("{} is no template file", name));
-    read(found->text, files, included, texts);
+    read(found->text, files, true, included, texts);
   }
   texts.push_back(std::move(own));
 }
@@ -147,7 +147,7 @@ void add_roots(const std::vector<Definition>& definitions, Words& words) {
 WrittenOut write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using) {
   std::vector<std::string> texts;
   Words included;
-  read(source, files, included, texts);
+  read(source, files, false, included, texts);
   if (texts.size() == 1) return {.templates = {}, .source = std::string(source)};
   std::vector<Definition> parts(2);  // the templates, the source
   parts[1] = file_of(texts.back());

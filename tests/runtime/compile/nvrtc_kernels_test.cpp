@@ -5,6 +5,8 @@
 #include "runtime/compile/machine_code.hpp"
 #include "stencil_tune/error.hpp"
 
+#include "runtime/library/launch/box_copies.hpp"
+#include "runtime/library/launch/tap_launch.hpp"
 #include "runtime/library/points/point_kernels.hpp"
 #include "stencil_tune/library.hpp"
 #include "tests/runtime/compile/compiler_if_there.hpp"
@@ -139,6 +141,18 @@ TEST(NvrtcKernels, KernelsWithPointsCompile) {
 }
 
 /// Tiles of several fields hold hundreds of cells; NVRTC instantiates no more than 200 templates within each other.
+TEST(NvrtcKernels, WhatRunsBesideStencilsCompiles) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  for (const std::size_t cell_bytes : {2, 4, 8}) {
+    EXPECT_NO_THROW(compiler->compile(box_copy_source(cell_bytes), "sm_90")) << cell_bytes;
+  }
+  for (const ElementType type : {ElementType::f64, ElementType::bf16}) {
+    const Problem star = make_problem(make_builtin(Shape::star, 3, 2), type, {}, {3, {64, 64, 64}});
+    EXPECT_NO_THROW(compiler->compile(tap_kernel_source(star), "sm_90")) << name(type);
+  }
+}
+
 TEST(NvrtcKernels, TilesOfHundredsOfCellsCompile) {
   const auto compiler = compiler_if_there();
   if (!compiler) GTEST_SKIP() << "no NVRTC here";
