@@ -176,7 +176,7 @@ class Evaluation {
     return own != local_.end() ? evaluate(own->second, type_, local_) : member_of(type_, name);
   }
 
-  /// Of a type that is named outside of the function, or in the type around it.
+  /// The constant of a type that is named outside of the function, or in the type around it.
   Value member(std::string_view name, std::string_view constant) const {
     if (local_.contains(name)) return {};
     if (name == "S") return member_of("Stencil", constant);

@@ -8,8 +8,8 @@
 
 namespace stencil_tune {
 
-/// Of `if constexpr`, and of Choose<condition, A, B>, what is taken stays where the condition is known, and with it the
-/// constants and types of the function that are still used. Where it is not known, text stays.
+/// Where the condition of an `if constexpr` or a Choose<condition, A, B> is known, only what is taken stays, and the
+/// constants and types of the function that it uses. Where it is not known, text stays.
 /// type: around the definitions, and not in a type itself; nested: some type is around them.
 void fold(std::vector<Definition>& definitions, const Constants& constants, std::string_view type = {},
           bool nested = false);

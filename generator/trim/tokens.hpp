@@ -28,10 +28,10 @@ bool is_at(Tokens tokens, std::size_t at, std::string_view text);  ///< false be
 /// "==" and other operators are tokens that follow each other without a gap.
 bool is_op(Tokens tokens, std::size_t at, std::string_view op);
 
-/// Of the comment, blank character or end of a continued line that `text` begins with; 0 where it begins with a token.
+/// Length of the comment, blank character or end of a continued line that `text` begins with; 0 where that is a token.
 std::size_t gap_length(std::string_view text);
 
-/// Of the token that `text` begins with: a word, a number, a literal, or one character of anything else.
+/// Length of the token that `text` begins with: a word, a number, a literal, or one character of anything else.
 std::size_t token_length(std::string_view text);
 
 /// All tokens of the text, as views into it. Comments and blank space are none.

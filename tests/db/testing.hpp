@@ -37,7 +37,7 @@ ProblemKey a_problem();
 /// A candidate's code by a name that says what it is in a test ("lucky"), always the same for one name.
 std::string a_code(const std::string& name);
 
-/// Of any candidate.
+/// The code of some candidate.
 constexpr const char* kCode = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1";
 
 /// An ok, raced trial of a_problem() in GStencil/s, not stale. Of a_code(), or of a code as it is.
