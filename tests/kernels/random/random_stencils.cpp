@@ -55,17 +55,22 @@ Stencil two_level_stencil(Draw& draw) {
 }
 
 /// Several fields read with their surroundings, several written, one stage or more; later stages read what earlier ones
-/// wrote.
+/// wrote, which has the held layers of any of the fields.
 Stencil several_fields_stencil(Draw& draw) {
   RandomExpressions expressions(draw, draw.between(1, kMaxRank));
   StencilBuilder& builder = expressions.builder();
-  Fields read = make_fields(builder, "in", draw.between(1, 3));
+  const Fields inputs = make_fields(builder, "in", draw.between(1, 3));
+  Fields read = inputs;
   const Fields at_cell = make_fields(builder, "k", draw.between(0, 1));
   const int stages = draw.one_of({1, 1, 2, 3});
   for (int stage = 0; stage < stages; ++stage) {
     const Fields written = make_fields(builder, fmt::format("out{}_", stage).c_str(), draw.one_of({1, 1, 2, 3}));
     builder.begin_stage();
-    for (const int output : written) builder.update(output, expressions.any_update(read, at_cell));
+    for (const int output : written) {
+      builder.update(output, expressions.any_update(read, at_cell));
+      const int held = draw.between(0, static_cast<int>(inputs.size()) - 1);
+      if (stage + 1 < stages) builder.hold(output, inputs[static_cast<std::size_t>(held)]);
+    }
     read.insert(read.end(), written.begin(), written.end());
   }
   return std::move(builder).build();

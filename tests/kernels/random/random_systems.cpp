@@ -100,7 +100,7 @@ class RandomSystem {
       const bool in_place = field.now == field.next;
       const bool moves = !in_place && !draw_.one_in(10);
       if (moves) moving.push_back(field);
-      if (!in_place && !moves) between.push_back(field.next);
+      if (!moves) between.push_back(field.next);  // in place too, where no stage reads it before it is written
       held.push_back(field.now);
     }
     const std::size_t shift = moving.size() > 1 && draw_.one_in(3) ? 1 : 0;
@@ -113,7 +113,11 @@ class RandomSystem {
         from = older;
       }
     }
-    for (const int field : between) builder().hold(field, draw_.one_of(held));
+    for (const int field : between) {
+      Fields others = held;
+      std::erase(others, field);
+      if (!others.empty()) builder().hold(field, draw_.one_of(others));
+    }
   }
 
   Draw& draw_;
