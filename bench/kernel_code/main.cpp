@@ -136,8 +136,7 @@ int print_codes(const po::variables_map& given) {
   std::vector<std::string> files;
   if (given.count("definition") > 0) files = given["definition"].as<std::vector<std::string>>();
   const Definitions definitions = load_definitions(files);
-  auto winners = read_winners(given["winners"].as<std::string>());
-  if (given.count("fresh") > 0) std::erase_if(winners, [](const WinnerRecord& each) { return is_stale(each.trial); });
+  const auto winners = read_winners(given["winners"].as<std::string>());
   const Settings settings{.folder = given["sources"].as<std::string>(),
                           .exports = given["exports"].as<std::string>(),
                           .with_main = given.count("with-main") > 0,
@@ -168,7 +167,7 @@ int main(int argc, char** argv) try {
       "exports", po::value<std::string>()->default_value(""), "a folder to write the exported files to")(
       "with-main", "exported files check and time themselves; nothing is compiled")(
       "resources", "registers and spilled bytes (stored and loaded) in place of the hash")(
-      "threads", po::value<int>()->default_value(2), "that compile at a time")("fresh", "leave stale winners out")(
+      "threads", po::value<int>()->default_value(2), "that compile at a time")(
       "without-tables", "leave tables in memory out of the hash");
   po::options_description all;
   all.add(options).add_options()("definition", po::value<std::vector<std::string>>());

@@ -109,12 +109,13 @@ void append(std::span<const Definition> definitions, std::string& text) {
   }
 }
 
-/// One blank line at most in turn. What `template <...>` and STENCIL_UNROLL introduce stands behind them.
+/// One blank line at most in turn. What `template <...>`, STENCIL_UNROLL and = introduce stands behind them; a body of
+/// one short statement stands on the line of its brace.
 std::string laid_out(std::string text, std::span<const Definition> definitions) {
   append(definitions, text);
   const std::string_view all = text;
   std::string result;
-  std::size_t last = 0;  // where the last line begins
+  std::size_t last = 0, before = 0;  // where the last line begins, and the one before it
   for (std::size_t at = 0, end = 0; at < all.size(); at = end + 1) {
     end = std::min(all.find('\n', at), all.size());
     const std::size_t begin = std::min(all.find_first_not_of(' ', at), end);
@@ -122,11 +123,18 @@ std::string laid_out(std::string text, std::span<const Definition> definitions) 
     std::string_view above = std::string_view(result).substr(last);
     above.remove_prefix(std::min(above.find_first_not_of(' '), above.size()));
     if (line.empty() && result.ends_with("\n\n")) continue;
-    const bool introduced = above == "STENCIL_UNROLL\n" || (above.starts_with("template <") && above.ends_with(">\n"));
-    if (introduced && result.size() - last + line.size() <= kWidth) {
+    const bool introduced = above == "STENCIL_UNROLL\n" || above.ends_with(" =\n") ||
+                            (above.starts_with("template <") && above.ends_with(">\n"));
+    const std::string body = result.substr(before);
+    const bool is_short = body.ends_with(";\n") && body[body.find_first_not_of(' ')] != '}' && body.size() < kWidth &&
+                          body.find("//") == std::string::npos && last > 1 && result[last - 2] == '{';
+    if (is_short && (line == "}" || line == "};")) {
+      result.replace(last - 1, result.size() - above.size() - last + 1, " ").back() = ' ';
+      last = before;
+    } else if (introduced && result.size() - last + line.size() <= kWidth) {
       result.back() = ' ';
     } else {
-      last = result.size();
+      before = std::exchange(last, result.size());
       result.append(begin - at, ' ');
     }
     (result += line) += '\n';
