@@ -111,8 +111,7 @@ TEST(Trim, ConstantsOfASystemAreThoseOfItsStep) {
 }
 
 TEST(Trim, WhatFollowsAReturnGoes) {
-  EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"),
-              HasSubstr("int f() { return 1; }"));
+  EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"), HasSubstr("int f() { return 1; }"));
   EXPECT_THAT(body("  for (;;) {\n    if constexpr (T::kVector == 4) return 1;\n    b();\n  }\n  return 2;\n"),
               HasSubstr("for (;;) { return 1; }\n  return 2;\n"));
 }
@@ -176,8 +175,8 @@ TEST(Trim, ConstantsThatNothingUsesAnyMoreGoAndValuesStay) {
 
 TEST(Trim, CommentsStandAboveWhatIsLeft) {
   const std::string text = written(
-      "/// About a.\nint a();\n\n// Section one.\n\n/// About b.\nint b();\n/// About c.\nint c();\n\n// Section two.\n\nint "
-      "d();\n",
+      "/// About a.\nint a();\n\n// Section one.\n\n/// About b.\nint b();\n/// About c.\nint c();\n\n"
+      "// Section two.\n\nint d();\n",
       "int x = c();\n");
   EXPECT_THAT(text, HasSubstr("// What it is for.\n\n// Section one.\n/// About c.\nint c();\n\n}"));
 }

@@ -54,6 +54,12 @@ Stencil two_level_stencil(Draw& draw) {
   return std::move(builder).build();
 }
 
+bool is_read(const StencilBuilder& builder, int field) {
+  const std::vector<Node>& nodes = builder.stencil().nodes;
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const Node& node) { return node.op == Operation::read && node.index == field; });
+}
+
 /// Several fields read with their surroundings, several written, one stage or more; later stages read what earlier ones
 /// wrote, which has the held layers of any of the fields.
 Stencil several_fields_stencil(Draw& draw) {
@@ -68,10 +74,12 @@ Stencil several_fields_stencil(Draw& draw) {
     builder.begin_stage();
     for (const int output : written) {
       builder.update(output, expressions.any_update(read, at_cell));
-      const int held = draw.between(0, static_cast<int>(inputs.size()) - 1);
-      if (stage + 1 < stages) builder.hold(output, inputs[static_cast<std::size_t>(held)]);
     }
     read.insert(read.end(), written.begin(), written.end());
+  }
+  for (const int field : read) {
+    const bool between = std::find(inputs.begin(), inputs.end(), field) == inputs.end() && is_read(builder, field);
+    if (between) builder.hold(field, draw.one_of(inputs));
   }
   return std::move(builder).build();
 }
