@@ -17,6 +17,7 @@ class SystemPlanner {
     const std::vector<FusedLevel> levels = fused_levels(step_.step, tuning_.steps);
     for (const FusedLevel& level : levels) add(level);
     for (const int field : levels.back().out) system_.outputs.push_back(layers_of_output(field));
+    for (const SystemLevel& level : system_.levels) sum_up(level);
     return std::move(system_);
   }
 
@@ -157,6 +158,16 @@ class SystemPlanner {
     }
   }
 
+  void sum_up(const SystemLevel& level) {
+    for (const SystemField& field : level.in) {
+      system_.kept += field.below + field.newest;
+      system_.most_read = std::max({system_.most_read, field.below, field.newest});
+    }
+    const auto outputs = static_cast<std::int64_t>(facts(level.stage).outputs.size());
+    system_.passing = std::max(system_.passing, static_cast<std::int64_t>(level.in.size()) + outputs);
+    system_.lag = std::max(system_.lag, level.lag);
+  }
+
   const TunedStep step_;
   const Tuning& tuning_;
   const KernelAxes& axes_;
@@ -170,8 +181,17 @@ TunedStep tuned_step(const Problem& problem, const Tuning& tuning) {
   return {problem.parts_once->stencil, problem.parts_once->step};
 }
 
-FusedSystem fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  return SystemPlanner(problem, tuning, axes).run();
+std::shared_ptr<const FusedSystem> fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  // All that SystemPlanner asks of the tuning, and what else of the problem its user may change.
+  const Remembered::Key key{tuning.steps,
+                            static_cast<int>(tuning.shared_parts),
+                            static_cast<int>(tuning.new_rows),
+                            static_cast<int>(tuning.rim),
+                            tuning.register_y,
+                            static_cast<int>(axes.boundaries[0]),
+                            static_cast<int>(axes.boundaries[1]),
+                            static_cast<int>(axes.boundaries[2])};
+  return problem.remembered->recall<FusedSystem>(key, [&] { return SystemPlanner(problem, tuning, axes).run(); });
 }
 
 }  // namespace stencil_tune

@@ -7,6 +7,8 @@
 #include "generator/stencil/problem.hpp"
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace stencil_tune {
@@ -60,6 +62,10 @@ struct FusedSystem {
   int exchange_slots = 0;
   int rim_rows = 0;              ///< input rows above and below a tile that the first level reads too; 0: none
   bool meets_in_levels = false;  ///< warps wait for each other within levels, rather than between steps
+  std::int64_t kept = 0;         ///< planes that all levels keep of the state
+  std::int64_t passing = 0;      ///< most fields of a level: those of the state that enter it, and its outputs
+  int lag = 0;                   ///< the longest of a level
+  int most_read = 0;             ///< planes that a level reads on one side, at the most
 };
 
 /// The step whose stages a candidate's levels are: the problem's, or the same with shared parts as fields.
@@ -73,6 +79,7 @@ struct TunedStep {
 /// Lives as long as the problem. Where there are no shared parts it is the problem's own, whatever the tuning says.
 TunedStep tuned_step(const Problem& problem, const Tuning& tuning);
 
-FusedSystem fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes);
+/// Candidates that differ in nothing that the levels depend on share them.
+std::shared_ptr<const FusedSystem> fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes);
 
 }  // namespace stencil_tune

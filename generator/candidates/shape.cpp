@@ -81,6 +81,11 @@ KernelAxes kernel_axes(const Problem& problem, const Family& family) {
   return axes;
 }
 
+const FusedSystem& KernelShape::system() const {
+  static const FusedSystem kNone;
+  return system_levels ? *system_levels : kNone;
+}
+
 const KernelShape& Candidate::shape() const {
   if (!shape_) {
     KernelShape& shape = shape_.emplace();

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 
 namespace stencil_tune {
@@ -97,9 +98,9 @@ struct KernelShape {
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< pipeline of planes: the lowest one in reach from which a step loads something
   FusedLevels fused;           ///< the geometry of a launch that makes several sweeps
-  FusedSystem system;          ///< the levels of a launch that makes whole steps of a system of fields
-  bool turns_once = false;     ///< serves axes that are longer than KernelAxes::turned_reach alone
-  bool wide_index = false;     ///< indices take 64 bits: templates/index_width.cuh
+  std::shared_ptr<const FusedSystem> system_levels;  ///< of a launch that makes whole steps of a system of fields
+  bool turns_once = false;  ///< serves axes that are longer than KernelAxes::turned_reach alone
+  bool wide_index = false;  ///< indices take 64 bits: templates/index_width.cuh
 
   double factors_in_registers = 0;  ///< systolic: share of multiply-adds whose factor no uniform register keeps
   /// 32-bit registers that a thread's values need at the same time, addresses and coefficients not counted. An upper
@@ -109,6 +110,7 @@ struct KernelShape {
   /// iteration of the innermost rolled loop updates.
   std::int64_t unrolled_work = 0;
 
+  const FusedSystem& system() const;  ///< without levels where the kernel is of no system
   bool has_tile() const { return tile[0] > 0 && tile[1] > 0 && tile[2] > 0; }
 };
 

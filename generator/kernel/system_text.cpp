@@ -64,7 +64,7 @@ class SystemText {
         with_points_(with_points),
         problem_(candidate.problem()),
         step_(tuned_step(problem_, candidate.tuning())),
-        system_(candidate.shape().system),
+        system_(candidate.shape().system()),
         axes_(candidate.shape().axes),
         constant_parts_(parts_made_once(step_, system_, problem_.type)),
         inputs_(grid_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}

@@ -283,7 +283,7 @@ std::string points_obstacle(const Candidate& candidate, const PointList& points)
     return fmt::format("the family {} has no template with points for it", family.name);
   }
   if (candidate.shape().axes.extents[2] >= kMostPlanes) return "the grid has more planes than tables of points number";
-  const FusedSystem& system = candidate.shape().system;
+  const FusedSystem& system = candidate.shape().system();
   const StepFacts& step = candidate.problem().step;
   const auto stages = static_cast<int>(tuned_step(candidate.problem(), candidate.tuning()).step.stages.size());
   for (const PointCell& receiver : points.receiver_cells) {

@@ -1,6 +1,7 @@
 // What is tuned: whole steps of a stencil on one grid, or one stage of them.
 #pragma once
 
+#include "generator/stencil/remembered.hpp"
 #include "generator/stencil/step.hpp"
 #include "stencil_tune/grid.hpp"
 #include "stencil_tune/stencil.hpp"
@@ -38,6 +39,8 @@ struct Problem {
   Extents extents;
   std::int64_t pitch = 0;  ///< cells from one row to the next, >= extents.n[0]
   int steps = 1;
+  /// What candidates have in common that follows from the step and the boundaries. Copies of a problem share it.
+  std::shared_ptr<Remembered> remembered = std::make_shared<Remembered>();
 
   std::int64_t allocated_cells() const noexcept { return pitch * extents.n[1] * extents.n[2]; }
   std::size_t field_bytes() const noexcept { return static_cast<std::size_t>(allocated_cells()) * size_of(type); }

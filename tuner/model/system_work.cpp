@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -30,6 +32,15 @@ LevelWork work_of(const Problem& problem, const StageFacts& stage) {
   return work;
 }
 
+/// For each stage, whatever the rest of the tuning says.
+std::shared_ptr<const std::vector<LevelWork>> work_of_stages(const Problem& problem, const Tuning& tuning) {
+  return problem.remembered->recall<std::vector<LevelWork>>({static_cast<int>(tuning.shared_parts)}, [&] {
+    std::vector<LevelWork> all;
+    for (const StepStage& stage : tuned_step(problem, tuning).step.stages) all.push_back(work_of(problem, stage.facts));
+    return all;
+  });
+}
+
 /// The share of a tile's warps that are at work in a level, away from the grid's edges.
 double share_at_work(const SystemLevel& level, const Tuning& tuning) {
   if (tuning.edge_warps == EdgeWarps::work) return 1;
@@ -41,7 +52,7 @@ double share_at_work(const SystemLevel& level, const Tuning& tuning) {
 /// many more for a step (acoustic3d_o4, three steps: 1197 and 768, NVRTC 13.0), which the fitted constants contain.
 double share_of_filling(const KernelShape& shape, const Tuning& tuning, double steps) {
   if (tuning.filling == Filling::apart || tuning.chunks == 1) return 1;
-  const double filling = static_cast<double>(shape.system.delay + shape.system.halo.low[2]);
+  const double filling = static_cast<double>(shape.system().delay + shape.system().halo.low[2]);
   return steps / (steps + 0.5 * filling * (tuning.chunks - 1) / tuning.chunks);
 }
 
@@ -54,12 +65,12 @@ void count_tiles(const Candidate& candidate, Work& work) {
   work.shared_bytes = shape.shared.bytes;
   work.halo = {static_cast<double>(shape.fused.left + shape.fused.right),
                static_cast<double>(shape.fused.above + shape.fused.below),
-               static_cast<double>(shape.system.halo.low[2] + shape.system.halo.high[2])};
+               static_cast<double>(shape.system().halo.low[2] + shape.system().halo.high[2])};
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     work.tile[a] = std::clamp(static_cast<double>(shape.tile[a]), 1.0, static_cast<double>(shape.axes.extents[a]));
     work.tiles[a] = static_cast<double>(shape.axes.extents[a]) / work.tile[a];
   }
-  work.steps = work.tile[2] + shape.system.delay + shape.system.halo.low[2];
+  work.steps = work.tile[2] + shape.system().delay + shape.system().halo.low[2];
 }
 
 /// Ends of tiles' rows in the middle of a 32-byte sector, of one output.
@@ -100,30 +111,30 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   work.l1_wavefronts = (inputs + outputs) * warp_planes * cells * bytes * 32 / kWavefrontBytes;
 
   double shuffles = 0;
-  const TunedStep step = tuned_step(problem, tuning);
-  for (const SystemLevel& level : shape.system.levels) {
-    const LevelWork each = work_of(problem, step.facts(level.stage));
+  const auto stages = work_of_stages(problem, tuning);
+  for (const SystemLevel& level : shape.system().levels) {
+    const LevelWork& each = (*stages)[static_cast<std::size_t>(level.stage)];
     const double at_work = share_at_work(level, tuning);
     work.arithmetic += warp_planes * cells * each.operations * at_work;
     shuffles += each.shuffles * tuning.register_y * at_work;
   }
   const double moved = cells / tuning.vector;
-  const double others = shuffles + of(shape.system.levels.size()) * c.level_instructions +
+  const double others = shuffles + of(shape.system().levels.size()) * c.level_instructions +
                         (3 * inputs + outputs) * moved + c.step_instructions / std::sqrt(tuning.unroll);
   const double filling = share_of_filling(shape, tuning, work.steps);
   work.arithmetic *= filling;
   work.instructions = work.arithmetic + warp_planes * others * filling + warps * c.block_instructions;
   work.loop_instructions = tuning.unroll * (work.arithmetic / std::max(1.0, warp_planes) + others);
-  const double exchanged = 2.0 * shape.system.exchanged_rows * tuning.register_x;
+  const double exchanged = 2.0 * shape.system().exchanged_rows * tuning.register_x;
   work.shared_wavefronts =
       warp_planes * ((2 * inputs * cells + exchanged) * value_bytes * 32 / kWavefrontBytes + shuffles);
 
   work.rounds = 1 + work.steps / (1 + tuning.prefetch);
-  work.barriers = shape.system.exchange_slots > 0 ? work.steps : 0;
+  work.barriers = shape.system().exchange_slots > 0 ? work.steps : 0;
   work.asynchronous = true;
   work.live_values = static_cast<double>(shape.live_registers) / (problem.type == ElementType::f64 ? 2 : 1);
   work.other_registers = calibration.registers.fused_other;
-  work.spilling_levels = of(shape.system.levels.size());
+  work.spilling_levels = of(shape.system().levels.size());
   return work;
 }
 

@@ -146,8 +146,11 @@ KernelTemplate kernel_template(const Tuning& tuning) {
 
 /// The lowest plane (0: the lowest in reach) from which a walking thread still reads something for the first time;
 /// planes below it were read at earlier steps and live on in registers. Decides how many planes the pipeline must hold.
-int first_loaded_plane(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  if (keeps_sums(tuning)) return axes.reach_width(2);
+struct FirstLoaded {
+  int plane;
+};
+
+FirstLoaded find_first_loaded(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   // Each part (own cells, left halo, right halo) of each row is loaded by the highest plane that reads it.
   std::map<std::array<int, 3>, int> newest;
   for (const Tap& tap : problem.facts.taps) {
@@ -164,7 +167,13 @@ int first_loaded_plane(const Problem& problem, const Tuning& tuning, const Kerne
   }
   int first = axes.reach_width(2);
   for (const auto& [part, plane] : newest) first = std::min(first, plane);
-  return first;
+  return {first};
+}
+
+int first_loaded_plane(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  if (keeps_sums(tuning)) return axes.reach_width(2);
+  const Remembered::Key key{problem.stage, tuning.register_x, tuning.register_y};
+  return problem.remembered->recall<FirstLoaded>(key, [&] { return find_first_loaded(problem, tuning, axes); })->plane;
 }
 
 constexpr std::int64_t kLineBytes = 128;

@@ -126,7 +126,7 @@ KernelTemplate kernel_template(const Tuning&) {
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
   const FusedLevels& fused = shape.fused;
-  const FusedSystem& system = shape.system;
+  const FusedSystem& system = shape.system();
   const auto concerns = [&](std::size_t axis) {  // cells that are held, or read what the boundary answers
     const Boundary boundary = shape.axes.boundaries[axis];
     const bool answers = boundary != Boundary::hold && boundary != Boundary::periodic;
@@ -180,7 +180,7 @@ std::vector<Tuning> defaults(const Problem& problem) {
 }
 
 TextbookLoads textbook_loads(const Candidate& candidate) {
-  const Layers& halo = candidate.shape().system.halo;
+  const Layers& halo = candidate.shape().system().halo;
   return fused_loads(candidate, halo.low[2] + halo.high[2]);
 }
 

@@ -15,7 +15,7 @@ Verdict obstacle(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
   if (!is_whole_step(problem)) return fmt::format("stage {} alone is no whole step", problem.stage);
   if (!problem.step.obstacle.empty()) return problem.step.obstacle;
-  if (candidate.shape().system.levels.front().in.empty()) {
+  if (candidate.shape().system().levels.front().in.empty()) {
     return "no field is read beside its cell or from step to step; there is nothing to fuse";
   }
   return {};
@@ -55,7 +55,7 @@ Verdict new_rows(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().new_rows == NewRows::fresh) return {};
   Tuning fresh = candidate.tuning();
   fresh.new_rows = NewRows::fresh;
-  if (Candidate(candidate.problem(), fresh).shape().system.meets_in_levels) return {};
+  if (Candidate(candidate.problem(), fresh).shape().system().meets_in_levels) return {};
   return "no level reads other warps' rows of the plane that enters it";
 }
 

@@ -19,13 +19,13 @@ FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const KernelAx
   fused.delay = system.delay;
   fused.exchange_slots = system.exchange_slots;
   fused.rim_rows = system.rim_rows;
-  for (const SystemLevel& level : system.levels) fused.lag = std::max(fused.lag, level.lag);
+  fused.lag = system.lag;
   return fused;
 }
 
 /// Planes of the state on their way, those of constants until the last level has read them, and rows for other warps.
 std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const KernelShape& shape) {
-  const FusedSystem& system = shape.system;
+  const FusedSystem& system = shape.system();
   const FusedLevels& fused = shape.fused;
   std::int64_t planes =
       saturating_product({tuning.prefetch, static_cast<std::int64_t>(system.levels.front().in.size())});
@@ -62,14 +62,7 @@ std::int64_t work_of_a_step(const Problem& problem, const Tuning& tuning) {
 /// The planes that the levels keep, and of the largest level the state that enters and its outputs.
 void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
-  std::int64_t kept = 0;
-  std::size_t passing = 0;
-  for (const SystemLevel& level : shape.system.levels) {
-    for (const SystemField& field : level.in) kept += field.below + field.newest;
-    const StageFacts& facts = tuned_step(problem, tuning).facts(level.stage);
-    passing = std::max(passing, level.in.size() + facts.outputs.size());
-  }
-  const std::int64_t planes = kept + static_cast<std::int64_t>(passing);
+  const std::int64_t planes = shape.system().kept + shape.system().passing;
   shape.live_registers = saturating_product({words, tuning.register_x, tuning.register_y, planes});
   shape.unrolled_work = saturating_product(
       {work_of_a_step(problem, tuning), tuning.register_x, tuning.register_y, tuning.unroll, tuning.steps});
@@ -78,20 +71,13 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
 }  // namespace
 
 std::int64_t least_planes(const KernelShape& shape) {
-  std::int64_t least = 1;
-  if (shape.axes.boundaries[2] != Boundary::reflect) return least;
-  for (const SystemLevel& level : shape.system.levels) {
-    for (const SystemField& field : level.in) {
-      least = std::max<std::int64_t>(least, 1 + std::max(field.below, field.newest));
-    }
-  }
-  return least;
+  return shape.axes.boundaries[2] == Boundary::reflect ? 1 + shape.system().most_read : 1;
 }
 
 void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   if (!problem.step.obstacle.empty()) return;
-  shape.system = fused_system(problem, tuning, shape.axes);
-  shape.fused = tile_of(problem, tuning, shape.axes, shape.system);
+  shape.system_levels = fused_system(problem, tuning, shape.axes);
+  shape.fused = tile_of(problem, tuning, shape.axes, shape.system());
   shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, shape));
   place_fused_tiles(problem, tuning, shape);
   shape.least_extents[2] = std::max(shape.least_extents[2], least_planes(shape));

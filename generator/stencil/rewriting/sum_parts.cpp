@@ -177,8 +177,12 @@ bool is_late(const StageFacts& facts, std::size_t input) {
 }
 
 int early_inputs(const StageFacts& facts) {
-  int early = 0;
-  for (std::size_t input = 0; input < facts.inputs.size(); ++input) early += is_late(facts, input) ? 0 : 1;
+  int early = 0, counted = -1;
+  for (const Tap& tap : facts.taps) {  // a field's follow each other
+    if (tap.offset == Offset{0, 0, 0} || tap.field == counted) continue;
+    counted = tap.field;
+    ++early;
+  }
   return early;
 }
 

@@ -105,7 +105,7 @@ u_next = "u"
 
 FusedSystem plan(const Stencil& stencil, const std::string& code) {
   const Problem problem = step_of(stencil, {stencil.rank, {512, 512, stencil.rank == 3 ? 512 : 1}}, 8);
-  return Candidate(problem, parse_code(code)).shape().system;
+  return Candidate(problem, parse_code(code)).shape().system();
 }
 
 TEST(SystemLevels, WorkAsFarBehindAsTheirStageReadsAhead) {
@@ -117,6 +117,22 @@ TEST(SystemLevels, WorkAsFarBehindAsTheirStageReadsAhead) {
   EXPECT_EQ(yee.halo.low[0], 2);
   EXPECT_EQ(yee.halo.high[0], 2);
   EXPECT_TRUE(yee.meets_in_levels);
+}
+
+TEST(SystemLevels, AreSharedByCandidatesThatDifferInNothingTheyDependOn) {
+  const Problem problem = step_of(corpus("yee3d"), {3, {512, 512, 512}}, 8);
+  const auto levels = [](const Problem& of, std::string_view code) {
+    return Candidate(of, parse_code(code)).shape().system_levels;
+  };
+  const auto some = levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t2");
+  EXPECT_EQ(levels(problem, "system.bx32.by4.rx4.ry2.v4.pf3.t2.ch8"), some);
+  EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t3"), some);
+  EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t2.late"), some);
+  EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry4.v2.pf2.t2"), some);
+  EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t2.rim"), some);
+  Problem periodic = problem;
+  periodic.boundaries[2] = Boundary::periodic;
+  EXPECT_NE(levels(periodic, "system.bx32.by8.rx2.ry2.v2.pf2.t2"), some) << "under hold layers are held";
 }
 
 TEST(SystemLevels, WorkLaterInPlaceOfMeeting) {
