@@ -43,6 +43,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
+constexpr double kFillShare = 0.5;       // of the time that a proposal may take; few points of wide systems are legal
 constexpr int kPoolFirst = 20;           // proposals after the starts, all from the pool
 constexpr int kPoolEvery = 2;            // then every other one
 constexpr int kPoolWalks = 3;            // most for one proposal
@@ -75,12 +76,13 @@ constexpr double kWorthMeanwhile = 1.5;
 
 class Local : public Strategy {
  public:
-  Local(std::shared_ptr<const SearchSpace> space, const CostModel& model, std::uint64_t seed)
-      : space_(std::move(space)), model_(model), random_(seed), scan_(*space_) {}
+  Local(std::shared_ptr<const SearchSpace> space, const CostModel& model, std::uint64_t seed, Thinking thinking)
+      : space_(std::move(space)), model_(model), random_(seed), scan_(*space_), thinking_(std::move(thinking)) {}
 
   std::string_view name() const override { return "local"; }
 
   std::optional<Tuning> propose() override {
+    thinking_.begin();
     if (!prepared_) prepare();
     while (!starts_.empty()) {
       const Tuning start = starts_.front();
@@ -94,11 +96,13 @@ class Local : public Strategy {
     if (auto tuning = propose_from_pool()) return tuning;
     if (auto tuning = propose_from_basin(kWorthMeanwhile)) return tuning;
     if (auto tuning = take_best(pool_, by(&Local::corrected), kInfinity)) return tuning;
-    while (auto tuning = scan_.next()) {
+    while (auto tuning = scan_.next(thinking_)) {
       if (taken_.add(*tuning)) return tuning;
     }
     return std::nullopt;
   }
+
+  bool has_more() const override { return !scan_.is_done(); }
 
   std::optional<Relaunch<Tuning>> propose_relaunch(const IsCompiled& is_compiled) override {
     const Launch* best = nullptr;
@@ -206,7 +210,7 @@ class Local : public Strategy {
     filled_at_ = proposals_;
     pool_.clear();
     CandidateSet sampled;
-    for (int i = 0; i < kPoolSamples; ++i) {
+    for (int i = 0; i < kPoolSamples && !(i > 0 && thinking_.is_over(kFillShare)); ++i) {
       const auto tuning = space_->sample(random_);
       if (!tuning) break;
       if (sampled.add(*tuning) && !taken_.contains(*tuning)) pool_.push_back(rank(*tuning));
@@ -255,7 +259,7 @@ class Local : public Strategy {
     std::vector<Tuning> sample;
     for (const Ranked& ranked : pool_) sample.push_back(ranked.tuning);
     std::vector<Ranked> optima;
-    for (const Tuning& tuning : optima_of_templates(*space_, model_, sample)) optima.push_back(rank(tuning));
+    for (const Tuning& tuning : optima_of_templates(*space_, model_, sample, thinking_)) optima.push_back(rank(tuning));
     sort_by_cost(optima);
     for (const Ranked& optimum : optima) {
       if (optimum.cost <= kHopelessStart * optima.front().cost) starts_.push_back(optimum.tuning);
@@ -386,6 +390,7 @@ class Local : public Strategy {
   const CostModel& model_;
   std::mt19937_64 random_;
   Scan scan_;
+  Thinking thinking_;
   CandidateSet taken_;  // proposed or known
   Correction correction_;
   bool prepared_ = false;
@@ -407,13 +412,14 @@ class Local : public Strategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed) {
-  return make_local(std::make_shared<LegalCandidates>(space), model, seed);
+std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed,
+                                     Thinking thinking) {
+  return make_local(std::make_shared<LegalCandidates>(space), model, seed, std::move(thinking));
 }
 
 std::unique_ptr<Strategy> make_local(std::shared_ptr<const SearchSpace> space, const CostModel& model,
-                                     std::uint64_t seed) {
-  return std::make_unique<Local>(std::move(space), model, seed);
+                                     std::uint64_t seed, Thinking thinking) {
+  return std::make_unique<Local>(std::move(space), model, seed, std::move(thinking));
 }
 
 }  // namespace stencil_tune

@@ -19,14 +19,16 @@ constexpr double kNearBest = 1.03;       // times the least cost
 /// Walks of one template from its part of the sample: a few first, more if they pay.
 class Walks {
  public:
-  Walks(const SearchSpace& space, const CostModel& model)
-      : space_(space), cost_([&model](const Tuning& tuning) { return model.cost(tuning); }) {}
+  Walks(const SearchSpace& space, const CostModel& model, Thinking& thinking)
+      : space_(space), cost_([&model](const Tuning& tuning) { return model.cost(tuning); }), thinking_(thinking) {}
 
   void add(const Tuning& start) { starts_.push_back(start); }
 
-  /// Goes on until so many walks were made in all.
+  /// Goes on until so many walks were made in all, or the time is over and one was.
   void walk(std::size_t most) {
-    for (; made_ < std::min(most, starts_.size()); ++made_) descend(starts_[made_]);
+    for (; made_ < std::min(most, starts_.size()) && !(lowest_ && thinking_.is_over()); ++made_) {
+      descend(starts_[made_]);
+    }
   }
 
   /// Nothing before the first walk.
@@ -34,10 +36,10 @@ class Walks {
   double least() const { return least_; }
 
  private:
-  // A walk ends where it joins an earlier one.
+  // A walk ends where it joins an earlier one, or when the time is over.
   void descend(Tuning at) {
     while (walked_.add(at)) {
-      const auto lower = step_down(space_, at, cost_);
+      const auto lower = thinking_.is_over() ? std::nullopt : step_down(space_, at, cost_);
       if (!lower) {
         if (const double cost = cost_(at); cost < least_) lowest_ = at, least_ = cost;
         return;
@@ -48,6 +50,7 @@ class Walks {
 
   const SearchSpace& space_;
   Cost cost_;
+  Thinking& thinking_;
   std::vector<Tuning> starts_;
   std::size_t made_ = 0;
   CandidateSet walked_;
@@ -68,11 +71,11 @@ std::optional<Tuning> step_down(const SearchSpace& space, const Tuning& at, cons
 }
 
 std::vector<Tuning> optima_of_templates(const SearchSpace& space, const CostModel& model,
-                                        const std::vector<Tuning>& sample) {
+                                        const std::vector<Tuning>& sample, Thinking& thinking) {
   std::map<std::string_view, Walks> walks;
   for (const Tuning& tuning : sample) {
     if (!std::isfinite(model.cost(tuning))) continue;
-    walks.try_emplace(template_of(tuning), space, model).first->second.add(tuning);
+    walks.try_emplace(template_of(tuning), space, model, thinking).first->second.add(tuning);
   }
   double least = std::numeric_limits<double>::infinity();
   for (auto& [file, of_template] : walks) {

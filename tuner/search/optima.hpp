@@ -18,8 +18,9 @@ std::optional<Tuning> step_down(const SearchSpace& space, const Tuning& at, cons
 
 /// The model's optimum of each template (by template_of()), as found by walks from a sample, in no order. The sample is
 /// in the order of the model's cost, and the walks of a template begin at its best candidates. Templates whose optima
-/// are near the best of all get more walks: on a rugged landscape a few miss it.
+/// are near the best of all get more walks: on a rugged landscape a few miss it. When the time is over, walks end where
+/// they are; each template has begun one.
 std::vector<Tuning> optima_of_templates(const SearchSpace& space, const CostModel& model,
-                                        const std::vector<Tuning>& sample);
+                                        const std::vector<Tuning>& sample, Thinking& thinking);
 
 }  // namespace stencil_tune

@@ -12,11 +12,13 @@ Scan::Scan(const SearchSpace& space)
   while (size_ > 0 && std::gcd(step_, size_) != 1) ++step_;
 }
 
-std::optional<Tuning> Scan::next() {
-  while (visited_ < size_) {
+std::optional<Tuning> Scan::next(Thinking& thinking) {
+  constexpr std::uint64_t kAtOnce = 256;  // points
+  while (!is_done()) {
     ++visited_;
     point_ = point_ >= size_ - step_ ? point_ - (size_ - step_) : point_ + step_;
     if (auto tuning = space_.at(point_)) return tuning;
+    if (visited_ % kAtOnce == 0 && thinking.is_over()) return std::nullopt;
   }
   return std::nullopt;
 }

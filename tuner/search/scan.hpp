@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tuner/search/search_space.hpp"
+#include "tuner/search/thinking.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,8 +15,9 @@ class Scan {
  public:
   explicit Scan(const SearchSpace& space);
 
-  /// The next legal candidate; nothing when every point was visited.
-  std::optional<Tuning> next();
+  /// The next legal candidate; nothing when every point was visited, or the time for some of them is over.
+  std::optional<Tuning> next(Thinking& thinking);
+  bool is_done() const { return visited_ >= size_; }
 
  private:
   const SearchSpace& space_;

@@ -3,6 +3,7 @@
 
 #include "tuner/search/search_space.hpp"
 #include "tuner/search/strategy.hpp"
+#include "tuner/search/thinking.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,13 +21,14 @@ class CostModel {
   virtual double cost(const Tuning& tuning) const = 0;  ///< predicted ms
 };
 
-std::unique_ptr<Strategy> make_exhaustive(const Space& space);
+std::unique_ptr<Strategy> make_exhaustive(const Space& space, Thinking thinking = {});
 /// These candidates in this order, and no others. Throws Error(illegal_candidate) naming the constraint.
 std::unique_ptr<Strategy> make_listed(const Space& space, const std::vector<Tuning>& candidates);
 /// The default: iterated local search that starts at the model's optima of every template.
-std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed);
+std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed,
+                                     Thinking thinking = {});
 /// The same among the candidates of another space.
 std::unique_ptr<Strategy> make_local(std::shared_ptr<const SearchSpace> space, const CostModel& model,
-                                     std::uint64_t seed);
+                                     std::uint64_t seed, Thinking thinking = {});
 
 }  // namespace stencil_tune

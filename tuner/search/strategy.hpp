@@ -23,8 +23,12 @@ class SearchStrategy {
 
   virtual std::string_view name() const = 0;
 
-  /// A legal candidate never proposed before and not among the known ones; nothing when the strategy has no more.
+  /// A legal candidate never proposed before and not among the known ones; nothing when the strategy has no more, or
+  /// has found none in the time that it may take (has_more).
   virtual std::optional<Candidate> propose() = 0;
+
+  /// Whether a strategy that proposed nothing may be asked again.
+  virtual bool has_more() const { return false; }
 
   using IsCompiled = std::function<bool(const Candidate&)>;
 

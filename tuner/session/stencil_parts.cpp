@@ -17,6 +17,8 @@ class ByCode final : public SearchStrategy<std::string> {
     return tuning ? std::optional(code(*tuning)) : std::nullopt;
   }
 
+  bool has_more() const override { return strategy_->has_more(); }
+
   std::optional<Relaunch<std::string>> propose_relaunch(const IsCompiled& is_compiled) override {
     const auto relaunch = strategy_->propose_relaunch([&](const Tuning& tuning) { return is_compiled(code(tuning)); });
     if (!relaunch) return std::nullopt;

@@ -21,7 +21,7 @@ class RandomSearch : public Strategy {
       repeats_ = 0;
       return tuning;
     }
-    while (auto tuning = scan_.next()) {
+    while (auto tuning = scan_.next(thinking_)) {
       if (taken_.add(*tuning)) return tuning;
     }
     return std::nullopt;
@@ -35,6 +35,7 @@ class RandomSearch : public Strategy {
 
   LegalCandidates legal_;
   Scan scan_;
+  Thinking thinking_;
   std::mt19937_64 random_;
   CandidateSet taken_;
   int repeats_ = 0;

@@ -107,6 +107,53 @@ TEST_F(StrategyTest, TheSameSeedAndReportsGiveTheSameProposals) {
   }
 }
 
+/// Where each look takes time of a clock.
+class SlowSpace : public SearchSpace {
+ public:
+  SlowSpace(const Space& space, testing::FakeClock& clock, double look_s)
+      : legal_(space), clock_(clock), look_s_(look_s) {}
+
+  std::uint64_t size() const override { return legal_.size(); }
+  std::optional<Tuning> at(std::uint64_t point) const override { return look(), legal_.at(point); }
+  std::optional<Tuning> sample(std::mt19937_64& random) const override { return look(), legal_.sample(random); }
+  std::vector<Tuning> neighbours(const Tuning& tuning) const override { return look(), legal_.neighbours(tuning); }
+
+ private:
+  void look() const { clock_.now += look_s_; }
+
+  LegalCandidates legal_;
+  testing::FakeClock& clock_;
+  double look_s_;
+};
+
+TEST_F(StrategyTest, LocalSearchProposesInTimeHoweverLongALookTakes) {
+  for (const double look_s : {0.001, 0.1, 2.5}) {
+    testing::FakeClock clock;
+    int told = 0;
+    const auto strategy =
+        make_local(std::make_shared<SlowSpace>(space, clock, look_s), model, 1, {clock, 3, [&] { ++told; }});
+    const double start = clock.now;
+    const auto first = strategy->propose();
+    ASSERT_TRUE(first) << look_s;
+    EXPECT_LE(clock.now - start, 3 + 2 * look_s) << "a look that has begun comes to its end";
+    EXPECT_EQ(told, 1);
+    EXPECT_TRUE(space.legal(*first));
+    strategy->report(*first, truth(*first));
+    EXPECT_TRUE(strategy->has_more());
+  }
+}
+
+TEST_F(StrategyTest, LocalSearchWithTimeEnoughProposesTheSameAsWithoutAClock) {
+  testing::FakeClock clock;
+  const auto timed = make_local(std::make_shared<SlowSpace>(space, clock, 1e-6), model, 7, {clock, 3});
+  const auto free = make_local(space, model, 7);
+  for (int i = 0; i < 50; ++i) {
+    const Tuning tuning = *free->propose();
+    ASSERT_EQ(code(tuning), code(*timed->propose())) << i;
+    for (const auto& each : {timed.get(), free.get()}) each->report(tuning, truth(tuning));
+  }
+}
+
 TEST_F(StrategyTest, ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore) {
   const Problem line = testing::star(1, 64, ElementType::f64, 1);
   Limits few_threads = limits_of_architecture("sm_70");
@@ -127,7 +174,17 @@ TEST_F(StrategyTest, ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore)
       strategy->report(*tuning, small_model.cost(*tuning));
     }
     EXPECT_EQ(proposed, legal) << strategy->name();
+    EXPECT_FALSE(strategy->has_more());
   }
+
+  // A scan that is cut short goes on where it was.
+  testing::FakeClock clock;
+  const auto hasty = make_local(std::make_shared<SlowSpace>(small, clock, 1), small_model, 1, {clock, 3});
+  std::set<std::string> proposed;
+  do {
+    while (const auto tuning = hasty->propose()) proposed.insert(code(*tuning));
+  } while (hasty->has_more());
+  EXPECT_EQ(proposed, legal);
 }
 
 TEST_F(StrategyTest, LocalSearchComesNearTheBestThatRandomSearchFindsInAHundredTimesTheTrials) {
