@@ -35,20 +35,17 @@ struct SubjectParts {
   SearchStrategy<std::string>& search;
   std::vector<NamedCandidate> baselines;
   std::vector<std::string> warm_starts;
+  double begun_s;                 ///< by the clock
   DeviceWorker* model = nullptr;  ///< in place of the target's GPUs
 };
 
 TuningOutcome run_assembled(const SubjectParts& parts, const Target& target, const TuningSettings& settings,
-                            Database& database, SessionObserver& observer) {
+                            Database& database, SerialObserver& told) {
   remove_leftovers();
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
-  SerialObserver told(observer);
   const WorkerTies ties{.stop = settings.stop, .tell = [&told](const std::string& what) { told.waiting(what); }};
   WorkerOptions options = worker_options(target, settings);
-  if (!parts.subject.waited_for_at_start().empty()) {
-    options.start_deadline_s = reference_deadline_s(settings.session.budget_s, options.start_deadline_s);
-  }
   const auto compilers = start_compile_workers(parts.subject, options, ties);
   std::vector<std::unique_ptr<DeviceWorker>> workers;
   const auto start_worker = [&](const DeviceFacts& gpu) {
@@ -60,9 +57,11 @@ TuningOutcome run_assembled(const SubjectParts& parts, const Target& target, con
   std::vector<DeviceWorker*> more;
   for (const DeviceFacts& gpu : target.more_devices) more.push_back(start_worker(gpu));
   const SteadyClock clock;
+  SessionOptions session = settings.session;
+  session.spent_s = clock.seconds() - parts.begun_s;
   outcome.result = run_session({parts.subject, outcome.platform, parts.search, *compilers, *first, database, clock,
                                 told, *settings.stop, parts.baselines, parts.warm_starts, more},
-                               settings.session);
+                               session);
   return outcome;
 }
 
@@ -74,10 +73,11 @@ Limits limits_of(const Problem& problem, const Target& target) {
   return limits;
 }
 
-std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const StencilSearch& search) {
+std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const StencilSearch& search,
+                                        Thinking thinking) {
   if (!search.asked.empty()) return make_listed(search.space, search.asked);
-  if (settings.is_exhaustive) return make_exhaustive(search.space);
-  return make_local(search.space, search.model, settings.seed);
+  if (settings.is_exhaustive) return make_exhaustive(search.space, std::move(thinking));
+  return make_local(search.space, search.model, settings.seed, std::move(thinking));
 }
 
 /// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels.
@@ -101,16 +101,14 @@ void add_unreadable(std::span<const WinnerRecord> winners, std::vector<std::stri
   }
 }
 
-/// Checks on the CPU until some time after the budget of a session that begins now.
+/// Checks on the CPU until a session that begins now has to end.
 HostChecker host_checker(const TuningSettings& settings) {
-  constexpr double kBeyondBudgetS = 20;
   static constexpr std::chrono::seconds kLongest{60};  // for one kernel
   using Clock = Patience::Clock;
-  const double budget_s = settings.session.budget_s;
+  const double most_s = latest_end_s(settings.session);
   auto last = Clock::time_point::max();
-  if (std::isfinite(budget_s)) {
-    const std::chrono::duration<double> left{budget_s + deadline_within(budget_s, kBeyondBudgetS)};
-    last = Clock::now() + std::chrono::duration_cast<Clock::duration>(left);
+  if (std::isfinite(most_s)) {
+    last = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(most_s));
   }
   return [last, stop = settings.stop](const Problem& small, std::span<const Tuning> tunings) {
     return check_on_host(small, tunings, {std::min(last, Clock::now() + kLongest), stop});
@@ -146,7 +144,7 @@ NamedCandidate baseline_of(const OwnKernel& kernel) {
 }  // namespace
 
 StencilSearch::StencilSearch(const Problem& problem, const Target& target, const TuningSettings& settings,
-                             Database* database)
+                             Database* database, Thinking thinking)
     : limits(limits_of(problem, target)),
       space(problem, limits),
       model(problem, limits, target.model),
@@ -155,20 +153,28 @@ StencilSearch::StencilSearch(const Problem& problem, const Target& target, const
     winners = winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
     warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model);
   }
-  strategy = make_strategy(settings, *this);
+  strategy = make_strategy(settings, *this, std::move(thinking));
 }
 
 TuningOutcome tune_stencil(const Problem& problem, const Target& target, const TuningSettings& settings,
                            Database& database, SessionObserver& observer) {
-  StencilSearch search(problem, target, settings, &database);
+  constexpr double kChoosingShare = 0.15;  // of the budget, for the choice of the first candidates
+  constexpr double kLongestChoiceS = 3;
+  const SteadyClock clock;
+  const double begun_s = clock.seconds();
+  const HostChecker checker = host_checker(settings);
+  SerialObserver told(observer);
+  StencilSearch search(problem, target, settings, &database,
+                       Thinking(clock, std::min(kChoosingShare * settings.session.budget_s, kLongestChoiceS),
+                                [&told] { told.waiting("choosing the first candidates"); }));
   const StencilSubject subject(problem);
   const auto strategy = by_code(std::move(search.strategy));
   std::optional<PredictedDevice> model;
-  if (target.predicted()) model.emplace(problem, target.limits, target.model, host_checker(settings));
+  if (target.predicted()) model.emplace(problem, target.limits, target.model, checker);
   TuningOutcome outcome =
       run_assembled({subject, *strategy, named_candidates(beside_the_winner(problem, target.limits, search.asked)),
-                     codes(search.warm_starts), model ? &*model : nullptr},
-                    target, settings, database, observer);
+                     codes(search.warm_starts), begun_s, model ? &*model : nullptr},
+                    target, settings, database, told);
   add_unreadable(search.winners, outcome.result.passed_over);
   if (model) outcome.check_note = model->check_note(outcome.result.winner ? outcome.result.winner->code : "");
   return outcome;
@@ -176,10 +182,12 @@ TuningOutcome tune_stencil(const Problem& problem, const Target& target, const T
 
 TuningOutcome tune_own_kernel(const OwnKernel& kernel, SearchStrategy<std::string>& search, const Target& target,
                               const TuningSettings& settings, Database& database, SessionObserver& observer) {
+  const double begun_s = SteadyClock().seconds();
+  SerialObserver told(observer);
   const OwnKernelSubject subject(kernel);
   return run_assembled(
-      {subject, search, {baseline_of(kernel)}, configurations_that_won(subject, target.gpu(), database)}, target,
-      settings, database, observer);
+      {subject, search, {baseline_of(kernel)}, configurations_that_won(subject, target.gpu(), database), begun_s},
+      target, settings, database, told);
 }
 
 Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits) {
@@ -219,6 +227,7 @@ WorkerOptions worker_options(const Target& target, const TuningSettings& setting
   workers.compile_width = settings.jobs;
   workers.compile_deadline_s = compile_deadline_s(settings.session.budget_s, workers.compile_deadline_s);
   workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
+  workers.start_deadline_s = std::min(workers.start_deadline_s, latest_end_s(settings.session));
   return workers;
 }
 

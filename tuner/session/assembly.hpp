@@ -46,7 +46,8 @@ TuningOutcome tune_own_kernel(const OwnKernel& kernel, SearchStrategy<std::strin
 /// How a session searches a stencil's candidates, and which it tries first. Problem and settings must outlive it.
 struct StencilSearch {
   /// database: null where there is none yet. Throws as asked_candidates and make_listed do.
-  StencilSearch(const Problem& problem, const Target& target, const TuningSettings& settings, Database* database);
+  StencilSearch(const Problem& problem, const Target& target, const TuningSettings& settings, Database* database,
+                Thinking thinking = {});
   StencilSearch(const StencilSearch&) = delete;
   StencilSearch& operator=(const StencilSearch&) = delete;
 

@@ -39,6 +39,7 @@ std::vector<std::string> best_texts(const Progress& progress, bool predicted) {
 
 std::string counts_text(const Progress& progress) {
   std::string text = fmt::format("{} tried", progress.trials);
+  if (progress.trials == 0 && progress.compiling > 0) text += fmt::format(", {} being compiled", progress.compiling);
   if (progress.failed > 0) text += fmt::format(", {} failed", progress.failed);
   if (progress.known > 0) text += fmt::format(", {} known", progress.known);
   return text;

@@ -26,6 +26,7 @@ constexpr int kMostBeyondBudget = 20;  // trials of a session that has found not
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kAwaited = 3;  // kernels that fuse steps: winners that ship come first, then the model's optima
+constexpr double kChoosingAtOnceS = 1, kChoosingShare = 0.3;  // the share is that of the budget
 constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
@@ -57,16 +58,21 @@ class Session {
                     races_under_load(parts.subject, options)),
         queue_(parts.strategy, parts.compilers, options.max_trials, devices_.size()),
         seen_(parts.subject, options.single_steps_rate),
-        time_(parts.clock, options.budget_s, parts.subject.steps() > 1 && !options.predicted,
-              races_under_load(parts.subject, options)) {}
+        time_(parts.clock,
+              {.budget_s = options.budget_s,
+               .most_s = latest_end_s(options),
+               .spent_s = options.spent_s,
+               .is_run = parts.subject.steps() > 1 && !options.predicted,
+               .least_load_s = races_under_load(parts.subject, options) ? load_race_s(options.race, 1) : 0}) {}
 
   SessionResult run() {
     look_through_earlier_trials();
     recall_known_trials();
     queue_first_candidates();
     submit_ahead();  // compiling goes on while the device makes ready
-    result_.stopped = make_ready() ? search() : StopReason::interrupted;
-    if (result_.stopped != StopReason::interrupted) race();
+    result_.choosing_seconds = time_.elapsed_s() - options_.spent_s;
+    result_.stopped = make_ready() ? search() : parts_.stop ? StopReason::interrupted : StopReason::budget;
+    if (result_.stopped != StopReason::interrupted && result_.was_ready) race();
     return conclude();
   }
 
@@ -124,18 +130,20 @@ class Session {
     }
   }
 
-  /// False where a stop came first.
-  bool make_ready() try {
-    result_.device = devices_.start();
-    time_.device_is_ready();
-    result_.ready_seconds = time_.elapsed_s();
-    result_.late_seconds = time_.late_s();
+  /// False where a stop or the session's end came first.
+  bool make_ready() {
+    const double before = parts_.clock.seconds();
+    try {
+      result_.device = devices_.start();
+      result_.was_ready = true;
+    } catch (const Error& error) {
+      if (!parts_.stop && error.code() != ErrorCode::timeout) throw;
+    }
+    result_.ready_seconds = parts_.clock.seconds() - before;
+    if (!result_.was_ready) return false;
     context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
     return true;
-  } catch (const Error&) {
-    if (!parts_.stop) throw;
-    return false;
   }
 
   // ---- the search
@@ -206,8 +214,15 @@ class Session {
     return true;
   }
 
+  /// Nobody waits long for a strategy while compilers or devices have work.
   void submit_ahead() {
-    for (const std::string& candidate : queue_.submit_ahead()) {
+    const double begun_s = time_.elapsed_s();
+    const double most_s = result_.was_ready ? kChoosingAtOnceS : kChoosingShare * options_.budget_s;
+    const auto goes_on = [&] {
+      const bool can_wait = queue_.outstanding() == 0 || time_.elapsed_s() < begun_s + most_s;
+      return can_wait && (!time_.search_is_over() || nothing_yet());
+    };
+    for (const std::string& candidate : queue_.submit_ahead(goes_on)) {
       if (left_to_await_ > 0 && fuses(candidate) && awaited_.insert(candidate).second) --left_to_await_;
     }
   }
@@ -221,7 +236,7 @@ class Session {
   /// would end with what is compiled soonest.
   bool awaits_compilers() const { return !options_.predicted && !awaited_.empty() && time_.may_wait_for_compilers(); }
 
-  bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && time_.may_go_beyond(); }
+  bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && !time_.race_has_to_begin(); }
 
   void handle(CompileResult& compiled) {
     const std::string& candidate = compiled.code;
@@ -294,7 +309,7 @@ class Session {
   // began before the search was over may still come first of them meanwhile.
   void time_remainders(const RacePlan& plan) {
     std::set<std::string> wanted;
-    while (!parts_.stop && !time_.is_spent()) {
+    while (!parts_.stop && time_.elapsed_s() < time_.whole_s() && !time_.race_has_to_begin()) {
       for (const std::string& finalist : contenders_.finalists(most_under_load(plan))) {
         const std::string remainder = missing_remainder(finalist);
         if (remainder.empty() || !remainders_.insert(remainder).second) continue;
@@ -344,8 +359,8 @@ class Session {
   /// As many as there is time for. Two take 6 s, and say what the load does to the fastest where a budget is shorter.
   int most_under_load(const RacePlan& plan) const {
     constexpr int kFewest = 2, kMost = 64;
-    int most = kFewest;
-    while (most < kMost && load_race_s(plan, most + 1) <= time_.load_race_s()) ++most;
+    int most = 1;
+    while (most < kMost && load_race_s(plan, most + 1) <= time_.load_race_s(most < kFewest)) ++most;
     return most;
   }
 
@@ -377,6 +392,7 @@ class Session {
     result_.best = best_;
     result_.trials_of_devices = devices_.trials();
     result_.baselines = seen_.baseline_results(parts_.baselines);
+    result_.unfinished = queue_.outstanding();
     result_.seconds = time_.elapsed_s();
     return std::move(result_);
   }
@@ -393,6 +409,7 @@ class Session {
     p.elapsed_s = time_.elapsed_s();
     p.budget_s = time_.whole_s();
     p.trials = result_.trials;
+    p.compiling = queue_.outstanding();
     p.max_trials = options_.max_trials;
     for (const auto& [outcome, count] : result_.failures) p.failed += count;
     p.known = result_.known;
@@ -423,6 +440,10 @@ class Session {
 };
 
 }  // namespace
+
+double latest_end_s(const SessionOptions& options) {
+  return options.most_s.value_or(options.budget_s + grace_s(options.budget_s));
+}
 
 Objective race_objective(Objective asked, int steps, bool predicted) {
   const bool is_burst = asked == Objective::time && steps == 1;

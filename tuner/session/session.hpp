@@ -21,15 +21,20 @@ namespace stencil_tune {
 Objective race_objective(Objective asked, int steps, bool predicted);
 
 struct SessionOptions {
-  double budget_s = 60;  ///< the whole session's, race included; infinity: until the strategy has no more. Where making
-                         ///< the device ready takes more than half of the search's time, the session ends later
-  int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
+  double budget_s = 60;  ///< the whole session's, getting ready and race included; infinity: until the strategy has no
+                         ///< more
+  std::optional<double> most_s;  ///< when it ends at the latest; empty: the budget and grace_s() of it
+  double spent_s = 0;            ///< of the budget, before the session
+  int max_trials = 0;  ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
   Objective objective = Objective::time;
   bool predicted = false;        ///< the device worker is a model: trials are stored as predicted
   double single_steps_rate = 0;  ///< rate of what makes single steps beside the candidates; 0: nothing is known
 };
+
+/// When a session ends at the latest, since its beginning.
+double latest_end_s(const SessionOptions& options);
 
 enum class StopReason { budget, max_trials, exhausted, interrupted };
 
@@ -41,7 +46,8 @@ struct Progress {
   Phase phase = Phase::starting;
   double elapsed_s = 0;
   double budget_s = 0;
-  int trials = 0;  ///< finished in this session
+  int trials = 0;     ///< finished in this session
+  int compiling = 0;  ///< candidates with the compilers
   int max_trials = 0;
   int failed = 0;
   int known = 0;  ///< from earlier sessions
@@ -78,8 +84,10 @@ struct SessionResult {
   std::vector<TrialRecord> finalists;    ///< as raced, best by the objective first; empty when there was no race
   std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
   double seconds = 0;
-  double ready_seconds = 0;            ///< the part of them until the device was ready
-  double late_seconds = 0;             ///< by which making ready put the session's end off beyond its budget
+  double choosing_seconds = 0;         ///< the part of them that the first candidates' choice took
+  double ready_seconds = 0;            ///< the part of them that making the device ready took
+  bool was_ready = false;              ///< whether the device became ready
+  int unfinished = 0;                  ///< candidates that were still being compiled at the end
   double device_seconds = 0;           ///< work of all device workers, added up
   std::vector<int> trials_of_devices;  ///< what each came to an end with, in the search
 };
@@ -108,7 +116,8 @@ struct SessionParts {
       more_devices{};  ///< on the same GPU model; they share the trials, and `device` races the finalists
 };
 
-/// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.
+/// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set. Ends with the best
+/// that it has by SessionOptions::most_s, but for the step that is then at work; what is being compiled is left alone.
 /// Known trials of the same subject and GPU that are not stale are told to the strategy and not repeated; the best of
 /// them are compiled anew and race with the new finalists. Candidates that cannot run are passed over. One whose
 /// compiler was killed or ran out of time is compiled once more, in this session or the next. Each finished trial is on

@@ -2,11 +2,13 @@
 
 #include "generator/candidates/space.hpp"
 #include "generator/stencil/stage_problems.hpp"
+#include "tuner/measure/clock.hpp"
 #include "tuner/session/stage_by_stage.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <utility>
 
@@ -16,13 +18,34 @@ namespace {
 constexpr double kStagesShare = 0.4;  // share of the budget, for all stages together
 constexpr double kPassesShare = 0.3;  // for all passes that stages may share, where there are such
 
-TuningSettings with_share(TuningSettings settings, double share) {
-  settings.session.budget_s *= share;
-  if (settings.session.max_trials > 0) {
-    settings.session.max_trials = std::max(1, static_cast<int>(settings.session.max_trials * share));
+/// Divides a budget among sessions that follow each other. One that needs longer than its share takes of the grace, and
+/// of the last one's share, so that the whole ends in time.
+class DividedBudget {
+ public:
+  explicit DividedBudget(const TuningSettings& settings) : settings_(settings), start_s_(clock_.seconds()) {}
+
+  /// The settings of the next session, which begins now. `share` of 0: what is left.
+  TuningSettings next(double share) {
+    const bool is_last = share == 0;
+    if (is_last) share = left_;
+    left_ -= share;
+    TuningSettings part = settings_;
+    SessionOptions& session = part.session;
+    if (session.max_trials > 0) session.max_trials = std::max(1, static_cast<int>(session.max_trials * share));
+    const double whole_s = session.budget_s;
+    if (!std::isfinite(whole_s)) return part;
+    const double elapsed_s = clock_.seconds() - start_s_;
+    session.budget_s = is_last ? std::max(0.0, whole_s - elapsed_s) : share * whole_s;
+    session.most_s = std::max(0.0, latest_end_s(settings_.session) - elapsed_s - left_ * whole_s);
+    return part;
   }
-  return settings;
-}
+
+ private:
+  const TuningSettings& settings_;
+  SteadyClock clock_;
+  double start_s_;
+  double left_ = 1;  // share of the budget
+};
 
 bool has_candidates(const Problem& problem, const Limits& limits) {
   for (const Family* family : families()) {
@@ -100,26 +123,26 @@ std::optional<TrialRecord> in_several_passes(const Problem& step, const StepWinn
 
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer) {
+  DividedBudget budget(settings);
   StepTuning tuning;
   const auto obstacle = obstacle_to_whole_steps(step, target);
   const std::vector<Problem> stages = single_stages(step);
   const std::vector<StageRange> passes = passes_with_candidates(step, target.limits);
   const double for_passes = passes.empty() ? 0 : kPassesShare;
   const double for_stages = obstacle ? 1 - for_passes : kStagesShare * (1 - for_passes);
-  TuningSettings of_stages = with_share(settings, for_stages / static_cast<double>(stages.size()));
-  of_stages.candidates.clear();  // those that were asked for are the step's
   for (const Problem& stage : stages) {
     if (*settings.stop) return tuning;
     observer.waiting(fmt::format("tuning stage {} of 0 to {}", stage.stage, stages.size() - 1));
-    tuning.stages.push_back(tune_stencil(stage, target, of_stages, database, observer));
+    TuningSettings of_stage = budget.next(for_stages / static_cast<double>(stages.size()));
+    of_stage.candidates.clear();  // those that were asked for are the step's
+    tuning.stages.push_back(tune_stencil(stage, target, of_stage, database, observer));
   }
-  TuningSettings of_passes =
-      with_share(settings, for_passes / static_cast<double>(std::max<std::size_t>(passes.size(), 1)));
-  of_passes.candidates.clear();
   for (const StageRange& range : passes) {
     if (*settings.stop) return tuning;
     observer.waiting(fmt::format("tuning {} of 0 to {} in one pass", to_string(range), stages.size() - 1));
-    const TuningOutcome outcome = tune_stencil(pass_problem(step, range), target, of_passes, database, observer);
+    TuningSettings of_pass = budget.next(for_passes / static_cast<double>(passes.size()));
+    of_pass.candidates.clear();
+    const TuningOutcome outcome = tune_stencil(pass_problem(step, range), target, of_pass, database, observer);
     tuning.passes.push_back({range, outcome.result.winner});
   }
   if (obstacle || *settings.stop) {
@@ -127,7 +150,7 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
     return tuning;
   }
   observer.waiting("tuning whole steps");
-  TuningSettings of_steps = with_share(settings, 1 - for_stages - for_passes);
+  TuningSettings of_steps = budget.next(0);
   of_steps.session.single_steps_rate = rate(in_several_passes(step, winners_of(tuning)));
   tuning.fused = tune_stencil(step, target, of_steps, database, observer);
   return tuning;

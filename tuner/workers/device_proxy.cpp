@@ -99,7 +99,10 @@ Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s, con
                             "longer --budget",
                             waited_for, answer.why));
   }
-  if (!answer.message) throw Error(ErrorCode::device_lost, "the device worker could not start: " + answer.why);
+  if (!answer.message) {
+    const bool late = answer.outcome == Outcome::timeout;
+    throw Error(late ? ErrorCode::timeout : ErrorCode::device_lost, "the device worker could not start: " + answer.why);
+  }
   try {
     throw_if_error(*answer.message);
   } catch (const Error&) {

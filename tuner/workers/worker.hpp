@@ -44,7 +44,8 @@ class DeviceWorker {
  public:
   virtual ~DeviceWorker() = default;
 
-  /// Allocates, fills, computes the reference, measures the copy ceiling. Throws Error(exceeds_device_memory, ...).
+  /// Allocates, fills, computes the reference, measures the copy ceiling. Throws Error(exceeds_device_memory, ...),
+  /// Error(timeout) when it takes longer than it may.
   virtual DeviceSession start() = 0;
 
   /// Never throws for what the candidate did: a crash, hang or lost device is its outcome. After a stop: worker_killed,

@@ -73,7 +73,7 @@ std::string search_note(const SessionResult& result, std::string_view strategy) 
 
 std::vector<std::string> notes(const KernelSearch& search, const SessionResult& result, const Database& database) {
   std::vector<std::string> lines{search_note(result, search.strategy)};
-  if (std::string note = late_note(result); !note.empty()) lines.push_back(std::move(note));
+  if (std::string note = getting_ready_note(result); !note.empty()) lines.push_back(std::move(note));
   if (!result.winner && result.best) {
     lines.push_back(
         fmt::format("the fastest so far is {}, timed alone: the same command goes on to a race", result.best->code));

@@ -15,6 +15,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace stencil_tune {
@@ -81,11 +82,19 @@ std::string search_note(const SessionResult& result) {
   return note;
 }
 
-std::string late_note(const SessionResult& result) {
-  if (result.late_seconds <= 0) return "";
-  return fmt::format(
-      "making the device ready, with what checks compare with, took {:.1f} s: the budget was extended by {:.1f} s",
-      result.ready_seconds, result.late_seconds);
+std::string getting_ready_note(const SessionResult& result) {
+  constexpr double kWorthSaying = 0.25;  // share of the session
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view what, double seconds) {
+    if (seconds > kWorthSaying * result.seconds) parts.push_back(fmt::format("{} took {:.1f} s", what, seconds));
+  };
+  add("choosing the first candidates", result.choosing_seconds);
+  add("making the device ready, with what checks compare with,", result.ready_seconds);
+  if (!result.was_ready && parts.size() > 0) parts.back() += " and was not done";
+  if (result.trials == 0 && result.unfinished > 0) {
+    parts.push_back(fmt::format("{} still being compiled at the end", counted(result.unfinished, "candidate")));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
@@ -106,7 +115,7 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
     if (!line.empty()) lines.push_back((problem.stage == kWholeStep ? "fused: " : "") + line);
   };
   add(search_note(result));
-  add(late_note(result));
+  add(getting_ready_note(result));
   add(load_note(result, settings.session));
   if (!result.winner && result.best && !target.predicted()) {
     add(

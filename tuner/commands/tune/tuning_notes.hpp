@@ -13,8 +13,8 @@ namespace stencil_tune {
 /// How many trials were made, why no more, and what failed.
 std::string search_note(const SessionResult& result);
 
-/// Says that making the device ready extended the budget; empty where it did not.
-std::string late_note(const SessionResult& result);
+/// What took much of the session beside trials; empty where nothing did.
+std::string getting_ready_note(const SessionResult& result);
 
 /// A line each.
 std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,

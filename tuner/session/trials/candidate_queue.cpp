@@ -27,9 +27,9 @@ void CandidateQueue::add_baseline(const std::string& code, bool known) {
   if (is_new && !known && !warm_starts_.contains(code)) first_.push_back(code);
 }
 
-std::vector<std::string> CandidateQueue::submit_ahead() {
+std::vector<std::string> CandidateQueue::submit_ahead(const std::function<bool()>& goes_on) {
   std::vector<std::string> submitted;
-  while (outstanding() < compilers_.width() + kCandidatesAhead * devices_) {
+  while (outstanding() < compilers_.width() + kCandidatesAhead * devices_ && goes_on()) {
     if (most_ > 0 && submitted_ >= most_) break;
     const auto code = next_candidate();
     if (!code) break;
@@ -50,7 +50,7 @@ std::optional<std::string> CandidateQueue::next_candidate() {
   while (auto code = strategy_.propose()) {
     if (!comes_first(*code)) return code;
   }
-  strategy_is_done_ = true;
+  strategy_is_done_ = !strategy_.has_more();
   return std::nullopt;
 }
 

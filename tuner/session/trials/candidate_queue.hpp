@@ -5,6 +5,7 @@
 #include "tuner/workers/worker.hpp"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -36,8 +37,9 @@ class CandidateQueue {
   bool take_incumbent(const std::string& code) { return incumbents_.erase(code) > 0; }
 
   /// Keeps every compile process busy and a little work ready for the device, but no more: a candidate that is
-  /// submitted now was chosen without the results of those that wait. Returns the new candidates.
-  std::vector<std::string> submit_ahead();
+  /// submitted now was chosen without the results of those that wait. Returns the new candidates. Asks for no further
+  /// one when `goes_on` says no.
+  std::vector<std::string> submit_ahead(const std::function<bool()>& goes_on);
 
   /// One more, beside the queue.
   void submit(const std::string& code) { compilers_.submit(code); }
@@ -48,11 +50,13 @@ class CandidateQueue {
   /// The next that a compiler is done with; waits a moment where there is none.
   std::optional<CompileResult> next_compiled();
 
+  /// Candidates with the compilers, or compiled and waiting.
+  int outstanding() const { return compilers_.pending() + static_cast<int>(ready_.size()); }
+
   /// The strategy has no more, and nothing waits.
   bool is_exhausted() const { return strategy_is_done_ && outstanding() == 0; }
 
  private:
-  int outstanding() const { return compilers_.pending() + static_cast<int>(ready_.size()); }
   std::optional<std::string> next_candidate();
 
   SearchStrategy<std::string>& strategy_;
