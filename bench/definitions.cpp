@@ -6,7 +6,7 @@
 // derived, a legal candidate found for the first family that has one, source generated. The target is 10 ms.
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -60,7 +60,7 @@ struct PlatformKey {
   std::string architecture;          ///< "sm_90"
   std::string driver;                ///< the GPU driver's version; "" for predictions
   std::string nvrtc;                 ///< the compiler's version
-  std::string template_signature{};  ///< hash of the candidate's template text (generator/kernel/signature.hpp)
+  std::string template_signature{};  ///< hash of the candidate's template text (generator/kernel_source/signature.hpp)
   std::string model{};               ///< the performance model's version; "" for what was measured
 };
 

@@ -2,9 +2,9 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/definition/corpus.hpp"
-#include "generator/kernel/signature.hpp"
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "generator/printable.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -44,11 +44,11 @@ Box DistributedKernel::Impl::inner() const {
   return inner;
 }
 
-/// Own cells that the first launch of each sweep computes from own cells alone.
+/// Own cells that the first launch of each part computes from own cells alone.
 std::vector<Box> DistributedKernel::Impl::early_boxes() const {
   std::vector<Box> boxes;
-  for (const Sweep& sweep : state().plan) {
-    const HaloLayers need = halo_need(sweep.stages.front().problem, sweep.steps).arrays;
+  for (const PlanPart& part : state().plan) {
+    const HaloLayers need = halo_need(part.stages.front().problem, part.steps).arrays;
     const Extents& extents = problem().extents;
     Box box = inner();
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {

@@ -1,17 +1,17 @@
-// The position of plane n = 0, 1, 2, ... in a pipeline of stages that are filled and released round after round: its
-// stage, and the parity of the rounds before, which is the phase of the stage's mbarriers.
+// The position of plane n = 0, 1, 2, ... in a pipeline of slots that are filled and released round after round: its
+// slot, and the parity of the rounds before, which is the phase of the slot's mbarriers.
 #pragma once
 
 #include "stencil_tune/device.cuh"
 
 namespace stencil_tune {
 
-template <int kStages>
+template <int kSlots>
 struct PipelineState {
-  int stage = 0, parity = 0;
+  int slot = 0, parity = 0;
   STENCIL_DEVICE void advance() {
-    if (++stage == kStages) {
-      stage = 0;
+    if (++slot == kSlots) {
+      slot = 0;
       parity ^= 1;
     }
   }

@@ -227,7 +227,7 @@ Verdict min_blocks_fit(const Candidate& candidate, const Limits& limits) {
                      bytes, kSharedReservedPerBlock, shared, limits.shared_per_sm);
 }
 
-// The cheapest and most often broken come first: most points of a space end at one of them.
+// The cheapest and most often broken come first: most candidates of a space end at one of them.
 constexpr std::array kBeforeTheFamilys{
     Constraint{"threads_per_block", "A block has at least a warp of threads and at most what the GPU allows.",
                block_threads},

@@ -8,8 +8,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostMisses = 100000;         // before a family counts as one without legal points
-constexpr int kMostMissesOfASample = 3000;  // then another family is drawn from; some have one legal point of 30000
+constexpr int kMostMisses = 100000;         // before a family counts as one without legal candidates
+constexpr int kMostMissesOfASample = 3000;  // then another family is drawn from; some have one legal number of 30000
 
 /// What the other values leave without a meaning goes back to its default.
 Tuning with_defaults_where_unused(Tuning tuning) {
@@ -62,9 +62,9 @@ Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem),
     for (const Parameter& parameter : family->parameters) {
       space.values.push_back(parameter.possible ? parameter.possible(parameter.values, problem, limits, axes)
                                                 : parameter.values);
-      space.points *= space.values.back().size();
+      space.size *= space.values.back().size();
     }
-    if (space.points > 0) families_.push_back(std::move(space));  // else a parameter has no value for this problem
+    if (space.size > 0) families_.push_back(std::move(space));  // else a parameter has no value for this problem
   }
   std::mt19937_64 random(1);
   for (std::size_t i = 0; i < families_.size(); ++i) {
@@ -74,41 +74,41 @@ Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem),
 
 std::uint64_t Space::size() const noexcept {
   return std::accumulate(families_.begin(), families_.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const FamilySpace& space) { return sum + space.points; });
+                         [](std::uint64_t sum, const FamilySpace& space) { return sum + space.size; });
 }
 
-Tuning Space::decode(const FamilySpace& family, std::uint64_t point) {
+Tuning Space::decode(const FamilySpace& family, std::uint64_t number) {
   Tuning tuning(*family.family);
   for (std::size_t axis = 0; axis < family.values.size(); ++axis) {
     const std::vector<int>& values = family.values[axis];
-    family.family->parameters[axis].set(tuning, values[point % values.size()]);
-    point /= values.size();
+    family.family->parameters[axis].set(tuning, values[number % values.size()]);
+    number /= values.size();
   }
   return tuning;
 }
 
-std::optional<Tuning> Space::at(std::uint64_t point) const {
+std::optional<Tuning> Space::at(std::uint64_t number) const {
   for (const FamilySpace& family : families_) {
-    if (point < family.points) {
-      const Tuning tuning = decode(family, point);
+    if (number < family.size) {
+      const Tuning tuning = decode(family, number);
       return legal(tuning) ? std::optional(tuning) : std::nullopt;
     }
-    point -= family.points;
+    number -= family.size;
   }
   return {};
 }
 
 std::optional<Tuning> Space::draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const {
-  std::uniform_int_distribution<std::uint64_t> points(0, family.points - 1);
+  std::uniform_int_distribution<std::uint64_t> numbers(0, family.size - 1);
   for (int miss = 0; miss < most_misses; ++miss) {
-    const Tuning tuning = with_defaults_where_not_drawn(decode(family, points(random)));
+    const Tuning tuning = with_defaults_where_not_drawn(decode(family, numbers(random)));
     if (legal(tuning)) return tuning;
   }
   return {};
 }
 
 std::optional<Tuning> Space::sample(std::mt19937_64& random) const {
-  // A family keeps its share of the draws unless very few of its points are legal.
+  // A family keeps its share of the draws unless very few of its candidates are legal.
   std::vector<std::size_t> families = drawn_;
   while (!families.empty()) {
     const std::size_t chosen = std::uniform_int_distribution<std::size_t>(0, families.size() - 1)(random);

@@ -11,8 +11,8 @@
 
 namespace stencil_tune {
 
-/// A view on problem and limits, which must outlive it. Points are numbered 0..size(): a mixed-radix number over the
-/// values of each family's parameters, family after family; most points are illegal, at() says which are not.
+/// A view on problem and limits, which must outlive it. Candidates are numbered 0..size(): a mixed-radix number over
+/// the values of each family's parameters, family after family; most are illegal, at() says which are not.
 class Space {
  public:
   Space(const Problem& problem, const Limits& limits);
@@ -21,12 +21,12 @@ class Space {
 
   std::uint64_t size() const noexcept;
 
-  /// The point's candidate; nothing when it is not legal.
-  std::optional<Tuning> at(std::uint64_t point) const;
+  /// The candidate of this number; nothing when it is not legal.
+  std::optional<Tuning> at(std::uint64_t number) const;
 
-  /// A legal candidate drawn uniformly over the families that are drawn from, then over the points of the family, in
+  /// A legal candidate drawn uniformly over the families that are drawn from, then over those of the family, in
   /// which parameters that are not used or not drawn take their defaults; nothing after 100000 misses. Families
-  /// in which as many draws found no legal point when the space was made are left out.
+  /// in which as many draws found none that is legal when the space was made are left out.
   std::optional<Tuning> sample(std::mt19937_64& random) const;
 
   /// A legal candidate of one family, drawn from or not.
@@ -48,14 +48,14 @@ class Space {
   struct FamilySpace {
     const Family* family;
     std::vector<std::vector<int>> values;  ///< [parameter]: its values, less those that the problem rules out at once
-    std::uint64_t points;
+    std::uint64_t size;
   };
 
   /// Candidates that differ in one parameter: in the values that `values_of(parameter, all)` gives.
   template <class ValuesOf>
   std::vector<Tuning> changed(const Tuning& tuning, const ValuesOf& values_of) const;
 
-  static Tuning decode(const FamilySpace& family, std::uint64_t point);
+  static Tuning decode(const FamilySpace& family, std::uint64_t number);
   std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const;
 
   const Problem* problem_;

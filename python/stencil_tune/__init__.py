@@ -16,7 +16,7 @@ from ._arguments import Evidence
 from ._errors import ArgumentError, DefinitionError, Error
 from ._kernel import Kernel
 from ._lookup import lookup
-from ._own_kernel import OwnArgument, OwnKernel, kernel
+from ._user_kernel import UserKernelArgument, UserKernel, kernel
 from ._points import Points
 from ._stencil import Stencil, stencil
 from ._tune import TuningReport, tune
@@ -24,6 +24,6 @@ from ._version import version
 
 __version__ = version()
 __all__ = [
-    "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "OwnArgument", "OwnKernel", "Points", "Stencil",
+    "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "UserKernelArgument", "UserKernel", "Points", "Stencil",
     "TuningReport", "kernel", "lookup", "stencil", "tune",
 ]

@@ -68,7 +68,7 @@ class Ranks(c.Structure):
                 ("reserved", c.c_int32)]
 
 
-class OwnSize(c.Structure):
+class UserKernelSize(c.Structure):
     _fields_ = [("name", c.c_char_p), ("value", c.c_int64)]
 
 
@@ -170,21 +170,21 @@ _FUNCTIONS = {
     "grid_gather_records": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_int64, c.c_int32, c.c_void_p, c.c_size_t]),
     "grid_save": (c.c_int, [_HANDLE, c.c_char_p, c.c_int64]),
     "grid_load": (c.c_int, [_HANDLE, c.c_char_p, c.POINTER(c.c_int64)]),
-    "own_find": (c.c_int, [_HANDLE, c.c_char_p, c.POINTER(OwnSize), c.c_int32, c.c_int32, _OUT]),
-    "own_release": (None, [_HANDLE]),
-    "own_match": (c.c_int, [_HANDLE]),
-    "own_code": (c.c_char_p, [_HANDLE]),
-    "own_evidence": (c.c_char_p, [_HANDLE]),
-    "own_rate": (c.c_double, [_HANDLE]),
-    "own_unit": (c.c_char_p, [_HANDLE]),
-    "own_device": (c.c_int32, [_HANDLE]),
-    "own_source": (c.c_int, [_HANDLE, _OUT]),
-    "own_argument_count": (c.c_int32, [_HANDLE]),
-    "own_argument_name": (c.c_char_p, [_HANDLE, c.c_int32]),
-    "own_argument_type": (c.c_char_p, [_HANDLE, c.c_int32]),
-    "own_argument_cells": (c.c_int64, [_HANDLE, c.c_int32]),
-    "own_argument_is_written": (c.c_int32, [_HANDLE, c.c_int32]),
-    "own_launch_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_int32]),
+    "user_kernel_find": (c.c_int, [_HANDLE, c.c_char_p, c.POINTER(UserKernelSize), c.c_int32, c.c_int32, _OUT]),
+    "user_kernel_release": (None, [_HANDLE]),
+    "user_kernel_match": (c.c_int, [_HANDLE]),
+    "user_kernel_code": (c.c_char_p, [_HANDLE]),
+    "user_kernel_evidence": (c.c_char_p, [_HANDLE]),
+    "user_kernel_rate": (c.c_double, [_HANDLE]),
+    "user_kernel_unit": (c.c_char_p, [_HANDLE]),
+    "user_kernel_device": (c.c_int32, [_HANDLE]),
+    "user_source": (c.c_int, [_HANDLE, _OUT]),
+    "user_kernel_argument_count": (c.c_int32, [_HANDLE]),
+    "user_kernel_argument_name": (c.c_char_p, [_HANDLE, c.c_int32]),
+    "user_kernel_argument_type": (c.c_char_p, [_HANDLE, c.c_int32]),
+    "user_kernel_argument_cells": (c.c_int64, [_HANDLE, c.c_int32]),
+    "user_kernel_argument_is_written": (c.c_int32, [_HANDLE, c.c_int32]),
+    "user_kernel_launch_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_int32]),
     "padded_pitch": (c.c_int64, [c.c_int64, c.c_char_p]),
 }
 

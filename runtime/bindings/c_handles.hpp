@@ -52,7 +52,7 @@ struct stencil_tune_kernel {
   std::atomic<std::uint64_t> prepared_in = 0;  ///< the context that a call on any thread was last prepared in
 };
 
-struct stencil_tune_own_kernel {
+struct stencil_tune_user_kernel {
   stencil_tune::TunedKernel kernel;
   std::string evidence;
   std::vector<std::string> types;            ///< types of the arguments: "f32*", "i32"

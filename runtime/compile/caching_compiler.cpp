@@ -1,6 +1,6 @@
 #include "runtime/compile/caching_compiler.hpp"
 
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/compile/lazy_compiler.hpp"
 #include "runtime/compile/nvrtc_compiler.hpp"
 

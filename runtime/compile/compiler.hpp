@@ -1,7 +1,7 @@
 // From kernel source to machine code for a named architecture. No GPU needed.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/compile/compiled_kernel.hpp"
 
 #include <memory>

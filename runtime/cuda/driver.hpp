@@ -4,7 +4,7 @@
 // CUDA runtime API uses (cudaStream_t is CUstream_st*), so that callers pass theirs without a cast.
 #pragma once
 
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 
 #include <array>
 #include <cstddef>
@@ -102,7 +102,7 @@ class Driver {
   /// Host arithmetic only. Throws Error(unsupported_driver) before CUDA 12.0.
   virtual void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) = 0;
 
-  /// One by-value parameter, as generator/kernel/source.hpp packs it.
+  /// One by-value parameter, as generator/kernel_source/source.hpp packs it.
   virtual void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                       std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) = 0;
 

@@ -3,7 +3,7 @@
 // All work in the calling thread's current context and refer to the Driver, which must outlive them.
 #pragma once
 
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "runtime/compile/compiled_kernel.hpp"
 #include "runtime/cuda/driver.hpp"
 

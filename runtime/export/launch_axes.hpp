@@ -49,8 +49,8 @@ std::string index_check(const Candidate& candidate, const AxisTexts& axes);
 /// Lines that refuse grids in which the tiles cannot lie inside: smaller than one, or of rows that end off a multiple.
 std::string size_check(const Candidate& candidate, const AxisTexts& axes);
 
-/// The kernel's arguments but coefficients and tensor maps, member by member, as generator/kernel/launch.cpp packs them
-/// for one grid. `detail` is the namespace of the templates.
+/// The kernel's arguments but coefficients and tensor maps, member by member, as generator/kernel_source/launch.cpp
+/// packs them for one grid. `detail` is the namespace of the templates.
 std::string argument_lines(const Candidate& candidate, const ExportSignature& signature, const AxisTexts& axes,
                            const std::string& detail);
 

@@ -1,4 +1,4 @@
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/export/launch_axes.hpp"
 #include "runtime/export/text.hpp"

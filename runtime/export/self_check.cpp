@@ -1,7 +1,7 @@
 #include "runtime/export/self_check.hpp"
 
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/indices.hpp"
 #include "stencil_tune/error.hpp"

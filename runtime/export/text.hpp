@@ -39,8 +39,8 @@ ExportSignature export_signature(const Candidate& candidate, const std::string& 
 /// Its contract in comment lines: parameters, units, boundary, errors.
 std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature);
 
-/// The launcher: checks, launch geometry and arguments as generator/kernel/launch.cpp computes them, for any extents.
-/// `detail` is the namespace of the templates, `kernel` the kernel's name.
+/// The launcher: checks, launch geometry and arguments as generator/kernel_source/launch.cpp computes them, for any
+/// extents. `detail` is the namespace of the templates, `kernel` the kernel's name.
 std::string launcher_text(const Candidate& candidate, const ExportSignature& signature, const std::string& detail,
                           const std::string& kernel);
 

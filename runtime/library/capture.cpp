@@ -1,7 +1,7 @@
 #include "runtime/library/capture.hpp"
 
-#include "generator/own_kernel/captured_launch.hpp"
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/user_kernel/captured_launch.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ void write(const fs::path& path, std::string_view bytes) {
 
 std::string_view text_of(const void* bytes, std::size_t count) { return {static_cast<const char*>(bytes), count}; }
 
-void write_argument(Driver& driver, const OwnKernel& kernel, const KernelArgument& argument, const LaunchValue& value,
+void write_argument(Driver& driver, const UserKernel& kernel, const KernelArgument& argument, const LaunchValue& value,
                     CUstream_st* stream, const fs::path& folder) {
   const fs::path path = folder / captured::argument_file(argument.name);
   if (!argument.is_array) return write(path, text_of(value.value(), value.bytes()));
@@ -42,7 +42,7 @@ void write_argument(Driver& driver, const OwnKernel& kernel, const KernelArgumen
   write(path, text_of(cells.data(), cells.size()));
 }
 
-void write_definition(const OwnKernel& kernel, const fs::path& folder) {
+void write_definition(const UserKernel& kernel, const fs::path& folder) {
   write(folder / captured::kDefinitions[kernel.definition_file.ends_with(".toml") ? 1 : 0], kernel.definition);
   write(folder / captured::kSource, kernel.source);
   if (!kernel.reference_source.empty()) write(folder / captured::kReference, kernel.reference_source);
@@ -50,9 +50,9 @@ void write_definition(const OwnKernel& kernel, const fs::path& folder) {
   write(folder / captured::kSizes, sizes_text(kernel));
 }
 
-std::string folder_name(const OwnKernel& kernel) {
+std::string folder_name(const UserKernel& kernel) {
   std::string name = kernel.name;
-  for (const OwnSize& size : kernel.sizes) name += fmt::format(".{}={}", size.name, size.value);
+  for (const UserKernelSize& size : kernel.sizes) name += fmt::format(".{}={}", size.name, size.value);
   return name;
 }
 
@@ -63,7 +63,7 @@ fs::path capture_folder() {
   return named == nullptr ? "" : named;
 }
 
-void capture_launch(Driver& driver, const OwnKernel& kernel, Span<const LaunchValue> values, CUstream_st* stream,
+void capture_launch(Driver& driver, const UserKernel& kernel, Span<const LaunchValue> values, CUstream_st* stream,
                     const fs::path& folder) {
   const fs::path whole = folder / folder_name(kernel);
   std::error_code failure;

@@ -109,8 +109,8 @@ bool Kernel::fuses_stages() const noexcept { return stages() > 1 && state_->main
 
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;
-  for (const Sweep& sweep : state_->plan) {
-    for (const StageKernel& stage : sweep.stages) alignment = std::max(alignment, stage.alignment);
+  for (const PlanPart& part : state_->plan) {
+    for (const StageKernel& stage : part.stages) alignment = std::max(alignment, stage.alignment);
   }
   return alignment;
 }
@@ -147,8 +147,8 @@ void Kernel::load() {
                     "that one too",
                     state_->device, device));
   }
-  for (const Sweep& sweep : state_->plan) {
-    for (const StageKernel& stage : sweep.stages) prepare_stage(stage, sweep.in_background);
+  for (const PlanPart& part : state_->plan) {
+    for (const StageKernel& stage : part.stages) prepare_stage(stage, part.in_background);
   }
   state_->layers->prepare();
 }
@@ -157,13 +157,13 @@ bool Kernel::ready() const {
   if (state_->driver == nullptr) return false;
   const std::uint64_t context = state_->driver->current_context_id();
   return std::all_of(state_->plan.begin(), state_->plan.end(),
-                     [&](const Sweep& sweep) { return is_loaded(sweep, context); });
+                     [&](const PlanPart& part) { return is_loaded(part, context); });
 }
 
 void Kernel::wait() {
   prepare();
-  for (const Sweep& sweep : state_->plan) {
-    for (const StageKernel& stage : sweep.stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
+  for (const PlanPart& part : state_->plan) {
+    for (const StageKernel& stage : part.stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
   }
 }
 

@@ -59,9 +59,9 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
 
 void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
   for (std::size_t number = 0; number < state_.plan.size(); ++number) {
-    const Sweep& sweep = state_.plan[number];
-    if (!takes_part(sweep, number)) continue;
-    for (; steps >= sweep.steps; steps -= sweep.steps) launch(sweep, number, std::exchange(split, nullptr));
+    const PlanPart& part = state_.plan[number];
+    if (!takes_part(part, number)) continue;
+    for (; steps >= part.steps; steps -= part.steps) launch(part, number, std::exchange(split, nullptr));
   }
 }
 
@@ -71,9 +71,9 @@ void KernelRun::leave(std::span<void*> fields) {
   std::copy_n(buffers_.begin(), fields.size(), fields.begin());
 }
 
-bool KernelRun::takes_part(const Sweep& sweep, std::size_t number) const {
+bool KernelRun::takes_part(const PlanPart& part, std::size_t number) const {
   if (points_ != nullptr) return points_->takes(number);
-  return !sweep.in_background || is_loaded(sweep, context_);
+  return !part.in_background || is_loaded(part, context_);
 }
 
 /// An older time level keeps its own layers until its buffer is stored to.
@@ -103,10 +103,10 @@ void KernelRun::launch_split(const StageKernel& stage, const Box& early, const S
   for (const Box& rest : around(stage.updated, first)) launch_stage(stage, rest);
 }
 
-void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split) {
+void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaunch* split) {
   if (split != nullptr && points_ != nullptr) split->arrive();
-  for (std::size_t stage = 0; stage < sweep.stages.size(); ++stage) {
-    const StageKernel& kernel = sweep.stages[stage];
+  for (std::size_t stage = 0; stage < part.stages.size(); ++stage) {
+    const StageKernel& kernel = part.stages[stage];
     fill_layers(kernel);
     if (points_ != nullptr) {
       const StageLaunch launch{*state_.driver, context_, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
@@ -117,12 +117,12 @@ void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch
       launch_stage(kernel, std::nullopt);
     }
   }
-  here_.step += sweep.steps;
+  here_.step += part.steps;
   const std::vector<void*> now = buffers_;
   const std::vector<int> carried = carried_;
-  for (std::size_t i = 0; i < sweep.next.size(); ++i) {
-    buffers_[i] = now[static_cast<std::size_t>(sweep.next[i])];
-    carried_[i] = carried[static_cast<std::size_t>(sweep.next[i])];
+  for (std::size_t i = 0; i < part.next.size(); ++i) {
+    buffers_[i] = now[static_cast<std::size_t>(part.next[i])];
+    carried_[i] = carried[static_cast<std::size_t>(part.next[i])];
   }
   if (points_ != nullptr) points_->finish(number, buffers_);
 }
@@ -131,8 +131,8 @@ void check_advance(const Kernel::State& state, std::span<void* const> fields, st
                    std::span<const double> coefficients) {
   if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
   require_next_step(state.step);
-  for (const Sweep& sweep : state.plan) {
-    for (const StageKernel& stage : sweep.stages) check_launch(state, stage, fields, coefficients);
+  for (const PlanPart& part : state.plan) {
+    for (const StageKernel& stage : part.stages) check_launch(state, stage, fields, coefficients);
   }
 }
 

@@ -26,13 +26,13 @@ void note_other_sweeps(Kernel::State& state) {
   if (state.plan.front().steps == 1) return;
   std::vector<std::string>& notes = state.plan.front().stages.front().evidence.notes;
   for (std::size_t i = 1; i < state.plan.size(); ++i) {
-    const Sweep& sweep = state.plan[i];
-    const Evidence& evidence = sweep.stages.front().evidence;
-    if (sweep.steps > 1) {
-      notes.push_back(fmt::format("the {} steps left of the run are fused too", sweep.steps));
-    } else if (sweep.stages.size() > 1) {
-      return notes.push_back(sweep.shares_passes ? "single steps are made in passes that stages share"
-                                                 : "single steps are made stage by stage");
+    const PlanPart& part = state.plan[i];
+    const Evidence& evidence = part.stages.front().evidence;
+    if (part.steps > 1) {
+      notes.push_back(fmt::format("the {} steps left of the run are fused too", part.steps));
+    } else if (part.stages.size() > 1) {
+      return notes.push_back(part.shares_passes ? "single steps are made in passes that stages share"
+                                                : "single steps are made stage by stage");
     } else {
       return notes.push_back(fmt::format("single steps run {} (match: {})", evidence.code, name(evidence.match)));
     }
@@ -103,26 +103,26 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   state->architecture = facts.architecture;
   state->gpu = facts.name;
   state->step = problem_of(request, kWholeStep, 1);
-  Sweep stages = make_stages(request, facts, misses);
-  std::optional<Sweep> passes = make_passes(request, state->step, stages, facts);
+  PlanPart stages = make_stages(request, facts, misses);
+  std::optional<PlanPart> passes = make_passes(request, state->step, stages, facts);
   state->plan = make_fused(request, passes ? *passes : stages, facts, misses);
   const bool whole_steps = !state->plan.empty() && state->plan.back().steps == 1;
   if (passes && !whole_steps) state->plan.push_back(std::move(*passes));
   state->plan.push_back(std::move(stages));
   state->buffers = {.stored = {}, .outputs = {}, .next = state->plan.back().next, .spares = 0};
-  for (const Sweep& sweep : state->plan) {
-    const auto spares = static_cast<int>(sweep.next.size() - request.stencil.fields.size());
+  for (const PlanPart& part : state->plan) {
+    const auto spares = static_cast<int>(part.next.size() - request.stencil.fields.size());
     if (spares > state->buffers.spares)
-      state->buffers = {.stored = {}, .outputs = {}, .next = sweep.next, .spares = spares};
+      state->buffers = {.stored = {}, .outputs = {}, .next = part.next, .spares = spares};
   }
   if (state->driver != nullptr) {
     state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
     state->layers = make_layer_copier(*state, facts);
   }
-  for (Sweep& sweep : state->plan) {
-    for (StageKernel& stage : sweep.stages) {
+  for (PlanPart& part : state->plan) {
+    for (StageKernel& stage : part.stages) {
       if (holds_layers(state->step)) {
-        stage.held = held_outputs(state->step, kernel_outputs(stage.problem, sweep.steps), stage.outputs);
+        stage.held = held_outputs(state->step, kernel_outputs(stage.problem, part.steps), stage.outputs);
       }
       stage.boxes = std::make_unique<BoxLaunches>(request.extents.rank, state->plan.front().steps);
     }
@@ -139,8 +139,8 @@ std::unique_ptr<LayerCopier> Library::Impl::make_layer_copier(const Kernel::Stat
 }
 
 /// One step, stage by stage.
-Sweep Library::Impl::make_stages(const Request& request, const DeviceFacts& facts, Misses& misses) {
-  Sweep single;
+PlanPart Library::Impl::make_stages(const Request& request, const DeviceFacts& facts, Misses& misses) {
+  PlanPart single;
   single.next = buffer_rotation(request.stencil);
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
     const Problem problem = problem_of(request, stage, 1);
@@ -156,8 +156,8 @@ Sweep Library::Impl::make_stages(const Request& request, const DeviceFacts& fact
 }
 
 /// One step in passes that some of its stages share, where that is known to be faster than `stages`.
-std::optional<Sweep> Library::Impl::make_passes(const Request& request, const Problem& step, const Sweep& stages,
-                                                const DeviceFacts& facts) {
+std::optional<PlanPart> Library::Impl::make_passes(const Request& request, const Problem& step, const PlanPart& stages,
+                                                   const DeviceFacts& facts) {
   std::map<std::pair<int, int>, Choice> shared;
   for (const StageRange& range : shared_passes(step)) {
     const Problem pass = pass_problem(step, range);
@@ -175,32 +175,32 @@ std::optional<Sweep> Library::Impl::make_passes(const Request& request, const Pr
   };
   const auto passes = best_passes(static_cast<int>(stages.stages.size()), time_of);
   if (passes.empty() || passes.size() == stages.stages.size()) return std::nullopt;
-  Sweep sweep;
-  sweep.next = stages.next;
-  sweep.shares_passes = true;
-  sweep.in_background = parts_.compile_in_background;
+  PlanPart part;
+  part.next = stages.next;
+  part.shares_passes = true;
+  part.in_background = parts_.compile_in_background;
   for (const StageRange& range : passes) {
     const Problem pass = pass_problem(step, range);
     auto choice = range.count == 1 ? choose_kernel(request, pass, facts) : shared.at({range.first, range.count});
     if (range.count > 1) add_notes(request, choice.evidence);
-    sweep.stages.push_back(make_stage(pass, std::move(choice), facts));
+    part.stages.push_back(make_stage(pass, std::move(choice), facts));
   }
-  return sweep;
+  return part;
 }
 
 /// What makes several steps, or all stages of one, in a pass over memory, where that is known to be faster than
 /// `single`, which makes one step in several passes. A kernel of single steps that won the run's race comes into
 /// `single`.
-std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& single, const DeviceFacts& facts,
-                                             Misses& misses) {
-  std::vector<Sweep> sweeps;
+std::vector<PlanPart> Library::Impl::make_fused(const Request& request, PlanPart& single, const DeviceFacts& facts,
+                                                Misses& misses) {
+  std::vector<PlanPart> parts;
   const bool several_stages = request.stencil.stages.size() > 1;
   const auto add = [&](const Problem& problem, Choice chosen) {
-    Sweep& sweep = sweeps.emplace_back();
-    sweep.steps = sweeps_per_launch(chosen.tuning);
-    sweep.in_background = parts_.compile_in_background;
-    sweep.next = launch_buffers(problem, sweep.steps).next;
-    sweep.stages.push_back(make_stage(problem, std::move(chosen), facts));
+    PlanPart& part = parts.emplace_back();
+    part.steps = sweeps_per_launch(chosen.tuning);
+    part.in_background = parts_.compile_in_background;
+    part.next = launch_buffers(problem, part.steps).next;
+    part.stages.push_back(make_stage(problem, std::move(chosen), facts));
   };
   if (request.steps != 1) {
     const Problem run = problem_of(request, kWholeStep, request.steps);
@@ -210,13 +210,13 @@ std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& sing
       if (remainder) add(run, std::move(*remainder));
     }
   }
-  if (!several_stages || (!sweeps.empty() && sweeps.back().steps == 1)) return sweeps;
+  if (!several_stages || (!parts.empty() && parts.back().steps == 1)) return parts;
   const Problem step = problem_of(request, kWholeStep, 1);
   if (auto choice = choose_fused(request, step, single, facts, misses)) add(step, std::move(*choice));
-  return sweeps;
+  return parts;
 }
 
-std::optional<Choice> Library::Impl::choose_fused(const Request& request, const Problem& problem, Sweep& single,
+std::optional<Choice> Library::Impl::choose_fused(const Request& request, const Problem& problem, PlanPart& single,
                                                   const DeviceFacts& facts, Misses& misses) {
   if (!problem.step.obstacle.empty()) return std::nullopt;
   const LookupTarget target = target_of(request, facts);
@@ -229,7 +229,7 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   }
   if (!fuses) {
     StageKernel& stage = single.stages.front();
-    // A run's race is under continuous load, that of one sweep in bursts: what won the run's makes it.
+    // A run's race is under continuous load, that of one part in bursts: what won the run's makes it.
     if (choice && choice->evidence.match <= std::min(Match::stale, stage.evidence.match)) {
       add_notes(request, choice->evidence);
       auto meanwhile = std::move(stage.meanwhile);

@@ -23,7 +23,7 @@ void advance_fields(const Kernel::State& state, RunLayers layers, const Place& p
 
 /// A launch in two parts, so that cells may still arrive while the first runs.
 struct SplitLaunch {
-  /// For each sweep of the plan: cells of its first launch that need nothing of what arrives; may be empty.
+  /// For each part of the plan: cells of its first launch that need nothing of what arrives; may be empty.
   std::span<const Box> early;
   std::function<void()> arrive;  ///< after them: what is launched later comes after the arrival
 };
@@ -46,8 +46,8 @@ class KernelRun {
   void leave(std::span<void*> fields);
 
  private:
-  bool takes_part(const Sweep& sweep, std::size_t number) const;
-  void launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split);
+  bool takes_part(const PlanPart& part, std::size_t number) const;
+  void launch(const PlanPart& part, std::size_t number, const SplitLaunch* split);
   void fill_layers(const StageKernel& stage);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;

@@ -41,7 +41,7 @@ struct StageKernel {
 double known_rate(const std::vector<StageKernel>& stages);
 
 /// A part of a plan: what advances the stencil by some steps.
-struct Sweep {
+struct PlanPart {
   int steps = 1;
   std::vector<StageKernel> stages{};  ///< each stage once, one kernel for all of them, or passes that some share
   std::vector<int> next{};            ///< [place]: whose buffer stands there afterwards
@@ -53,11 +53,11 @@ struct Sweep {
 struct Kernel::State {
   Driver* driver = nullptr;  ///< null: looked up for a GPU by its name, to be read and written out
   int device = 0;
-  std::string architecture;  ///< "sm_90"
-  std::string gpu;           ///< model; empty where an architecture alone was named
-  Problem step;              ///< one whole step
-  std::vector<Sweep> plan;   ///< the one with most steps first; the last one advances by one step, stage by stage
-  LaunchBuffers buffers;     ///< those of the sweep that needs most
+  std::string architecture;    ///< "sm_90"
+  std::string gpu;             ///< model; empty where an architecture alone was named
+  Problem step;                ///< one whole step
+  std::vector<PlanPart> plan;  ///< the one with most steps first; the last one advances by one step, stage by stage
+  LaunchBuffers buffers;       ///< those of the part that needs most
   std::unique_ptr<Workspaces> workspaces;  ///< null where there is no driver
   std::unique_ptr<LayerCopier> layers;     ///< null where there is no driver
   std::unique_ptr<PointKernels> point_kernels = std::make_unique<PointKernels>();

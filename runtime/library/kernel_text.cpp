@@ -1,5 +1,5 @@
 // What a Kernel says in CUDA: the source that runs, and a file that owes this project nothing.
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "generator/trim/trim.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/library/kernel_state.hpp"

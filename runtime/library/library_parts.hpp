@@ -75,7 +75,7 @@ struct Library::Impl {
   explicit Impl(LibraryParts parts) : parts_(std::move(parts)) {}
 
   std::shared_ptr<Kernel::State> find_or_make(const Request& request);
-  std::shared_ptr<TunedKernel::State> make_tuned(OwnKernel kernel, int device);
+  std::shared_ptr<TunedKernel::State> make_tuned(UserKernel kernel, int device);
   void reload();
 
  private:
@@ -87,15 +87,15 @@ struct Library::Impl {
   void retune(const RequestDigest& digest, TuningJob job);
   /// Whoever asks from now on waits for making_, which the caller holds, and sees what reloading brought.
   void forget();
-  /// The sweeps for a run of request.steps that make several steps, or several stages, in one launch, most steps first:
+  /// The parts for a run of request.steps that make several steps, or several stages, in one launch, most steps first:
   /// one for most of the run, one for what it leaves where that is two steps or more, and one for single steps of
   /// several stages. Nothing where `stages`, the step stage by stage, is all that is known or possible, or faster.
-  std::vector<Sweep> make_fused(const Request& request, Sweep& single, const DeviceFacts& facts, Misses& misses);
+  std::vector<PlanPart> make_fused(const Request& request, PlanPart& single, const DeviceFacts& facts, Misses& misses);
   std::unique_ptr<LayerCopier> make_layer_copier(const Kernel::State& state, const DeviceFacts& facts);
-  std::optional<Sweep> make_passes(const Request& request, const Problem& step, const Sweep& stages,
-                                   const DeviceFacts& facts);
-  Sweep make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);
-  std::optional<Choice> choose_fused(const Request& request, const Problem& problem, Sweep& single,
+  std::optional<PlanPart> make_passes(const Request& request, const Problem& step, const PlanPart& stages,
+                                      const DeviceFacts& facts);
+  PlanPart make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);
+  std::optional<Choice> choose_fused(const Request& request, const Problem& problem, PlanPart& single,
                                      const DeviceFacts& facts, Misses& misses);
   Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts);
   void add_notes(const Request& request, Evidence& evidence) const;

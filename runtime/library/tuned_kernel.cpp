@@ -14,13 +14,13 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kMostBytes = 16 * kOwnKernelLimits.arguments;  // with what alignment leaves free
+constexpr std::size_t kMostBytes = 16 * kUserKernelLimits.arguments;  // with what alignment leaves free
 
 std::string type_text(const KernelArgument& argument) {
   return fmt::format("{}{}", name(argument.type), argument.is_array ? "*" : "");
 }
 
-void require_type(const OwnKernel& kernel, const KernelArgument& argument, const LaunchValue& value) {
+void require_type(const UserKernel& kernel, const KernelArgument& argument, const LaunchValue& value) {
   const bool is_bits = argument.type == CellType::f16 || argument.type == CellType::bf16;
   const bool fits = argument.is_array ? value.is_address()
                                       : !value.is_address() && value.bytes() == size_of(argument.type) &&
@@ -50,7 +50,7 @@ std::string TunedKernel::source() const { return state_->source.text; }
 void TunedKernel::prepare() { state_->loaded->prepare(state_->geometry.shared_bytes); }
 
 void TunedKernel::launch_values(CUstream_st* stream, Span<const LaunchValue> values) {
-  const OwnKernel& kernel = state_->kernel;
+  const UserKernel& kernel = state_->kernel;
   if (values.size() != kernel.arguments.size()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} takes {} arguments, {} were given", kernel.name,
                                                          kernel.arguments.size(), values.size()));

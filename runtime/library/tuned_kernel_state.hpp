@@ -1,7 +1,7 @@
 // What handles of a kernel of the user's own share.
 #pragma once
 
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "runtime/library/launch/loaded_kernel.hpp"
 #include "stencil_tune/tuned_kernel.hpp"
 
@@ -16,7 +16,7 @@ namespace stencil_tune {
 struct TunedKernel::State {
   Driver& driver;
   int device;  ///< ordinal
-  OwnKernel kernel;
+  UserKernel kernel;
   TunedEvidence evidence;
   KernelSource source;
   LaunchGeometry geometry;

@@ -53,14 +53,14 @@ struct EdgeCells {
     }
   }
 
-  /// Starts to copy those of plane z of the grid, which has arrived in `stage`.
-  STENCIL_DEVICE void copy(const PlanePipeline<S, T>& pipeline, int stage, Index z) const {
+  /// Starts to copy those of plane z of the grid, which has arrived in `slot`.
+  STENCIL_DEVICE void copy(const PlanePipeline<S, T>& pipeline, int slot, Index z) const {
     const Index nz = Index(a.n[2]), plane = inside_once<S::kBoundaryZ>(z, nz) * Index(a.stride_z);
     if (is_outside<S::kBoundaryZ>(z, nz)) return;
     STENCIL_UNROLL
     for (int i = 0; i < S::kInputs * kShare; ++i) {
       if ((S::kHasLate && S::is_late(i / kShare)) || from[i % kShare] < 0) continue;
-      copy_cell(pipeline.plane(i / kShare, stage) + to[i % kShare], a.in[i / kShare] + (plane + from[i % kShare]));
+      copy_cell(pipeline.plane(i / kShare, slot) + to[i % kShare], a.in[i / kShare] + (plane + from[i % kShare]));
     }
     async_commit();
   }

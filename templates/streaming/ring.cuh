@@ -1,8 +1,8 @@
-// A pipeline of planes in shared memory, filled ahead of a block's walk along z. Behind them two mbarriers a stage:
-//     full[stage]   a phase ends when the plane's bytes have arrived
-//     empty[stage]  a phase ends when every warp has released the stage
+// A pipeline of planes in shared memory, filled ahead of a block's walk along z. Behind them two mbarriers a slot:
+//     full[slot]   a phase ends when the plane's bytes have arrived
+//     empty[slot]  a phase ends when every warp has released the slot
 // Cells outside the grid arrive as zeros, which is right under hold and zero; planes beyond an end of the walk come
-// from the plane that the boundary names. Late inputs (S::is_late) have no place in a stage.
+// from the plane that the boundary names. Late inputs (S::is_late) have no place in a slot.
 #pragma once
 
 #include "stencil_tune/ring_position.cuh"
@@ -10,9 +10,9 @@
 
 namespace stencil_tune {
 
-/// Place of input f among those in a stage, in which late ones have none.
+/// Place of input f among those in a slot, in which late ones have none.
 template <class S>
-STENCIL_DEVICE constexpr int place_in_stage(int f) {
+STENCIL_DEVICE constexpr int place_in_slot(int f) {
   int place = 0;
   for (int before = 0; before < f; ++before) place += S::is_late(before) ? 0 : 1;
   return place;
@@ -22,53 +22,53 @@ template <class S, class T>
 struct PlanePipeline {
   using Storage = typename S::Storage;
   unsigned char* memory;
-  STENCIL_DEVICE Storage* plane(int f, int stage) const {
-    if constexpr (S::kHasLate) f = place_in_stage<S>(f);
-    return reinterpret_cast<Storage*>(memory + stage * T::kStageBytes + f * T::kPlaneBytes);
+  STENCIL_DEVICE Storage* plane(int f, int slot) const {
+    if constexpr (S::kHasLate) f = place_in_slot<S>(f);
+    return reinterpret_cast<Storage*>(memory + slot * T::kSlotBytes + f * T::kPlaneBytes);
   }
-  STENCIL_DEVICE Mbarrier* full(int stage) const { return reinterpret_cast<Mbarrier*>(memory + T::kBarriersAt) + stage; }
-  STENCIL_DEVICE Mbarrier* empty(int stage) const { return full(stage) + T::kTilePlanes; }
+  STENCIL_DEVICE Mbarrier* full(int slot) const { return reinterpret_cast<Mbarrier*>(memory + T::kBarriersAt) + slot; }
+  STENCIL_DEVICE Mbarrier* empty(int slot) const { return full(slot) + T::kTilePlanes; }
 
   /// One thread, before the block's first barrier.
   STENCIL_DEVICE void init_barriers() const {
-    for (int stage = 0; stage < T::kTilePlanes; ++stage) {
-      init_mbarrier(full(stage), 1);
-      init_mbarrier(empty(stage), T::kBlockX * T::kBlockY / 32);
+    for (int slot = 0; slot < T::kTilePlanes; ++slot) {
+      init_mbarrier(full(slot), 1);
+      init_mbarrier(empty(slot), T::kBlockX * T::kBlockY / 32);
     }
     fence_mbarrier_init();
   }
 
-  /// One thread starts to copy a plane of the tile, counted from its lowest, to a stage that every warp has released.
-  STENCIL_DEVICE void fill(int stage, const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) const {
-    arrive_expect_tx(full(stage), T::kCopiedBytes);
+  /// One thread starts to copy a plane of the tile, counted from its lowest, to a slot that every warp has released.
+  STENCIL_DEVICE void fill(int slot, const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) const {
+    arrive_expect_tx(full(slot), T::kCopiedBytes);
     auto z = tile.z - S::kLowZ + plane;
     if constexpr (S::kBoundaryZ != Boundary::zero) z = inside_once<S::kBoundaryZ>(z, decltype(z)(arguments.plain.n[2]));
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::kHasLate && S::is_late(f)) continue;
-      copy_box(&arguments.maps[f], this->plane(f, stage), full(stage), static_cast<int>(tile.x) - T::kTileLeft,
+      copy_box(&arguments.maps[f], this->plane(f, slot), full(slot), static_cast<int>(tile.x) - T::kTileLeft,
                static_cast<int>(tile.y) - S::kLowY, static_cast<int>(z));
     }
   }
 
-  /// The thread's warp will not read the stage's plane again.
-  STENCIL_DEVICE void release(int thread, int stage) const {
+  /// The thread's warp will not read the slot's plane again.
+  STENCIL_DEVICE void release(int thread, int slot) const {
     fence_async_proxy();
     warp_barrier();
-    if (thread % 32 == 0) arrive(empty(stage));
+    if (thread % 32 == 0) arrive(empty(slot));
   }
 };
 
-/// A source of rows for the thread at (tile_x, tile_y) of the tile: those of the plane in `stage`.
+/// A source of rows for the thread at (tile_x, tile_y) of the tile: those of the plane in `slot`.
 template <class S, class T>
 struct PlaneRows {
   const PlanePipeline<S, T>& pipeline;
-  int tile_x, tile_y, stage;
-  static constexpr int kVector = T::kStageVector;
+  int tile_x, tile_y, slot;
+  static constexpr int kVector = T::kSlotVector;
   static constexpr bool kSingles = S::kLowX <= 1 && S::kHighX <= 1;
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int, int r, typename S::Value* body) const {
-    const auto* from = pipeline.plane(f, stage) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
+    const auto* from = pipeline.plane(f, slot) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
     if constexpr (kBody) {
       STENCIL_UNROLL
       for (int i = 0; i < T::kRegisterX; i += kVector) load_cells<LoadHint::cached, kVector>(from + i, body + i);
@@ -100,7 +100,7 @@ struct PlaneRows {
   }
 };
 
-/// A source of rows: plane p of the thread's reach is p stages after `lowest`. Kernels that read one plane at a time, and
+/// A source of rows: plane p of the thread's reach is p slots after `lowest`. Kernels that read one plane at a time, and
 /// could do with PlaneRows, have it where they were tuned with it.
 template <class S, class T>
 struct PipelineRows {
@@ -110,8 +110,8 @@ struct PipelineRows {
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
     const int place = lowest + p % T::kTilePlanes;
-    const int stage = place < T::kTilePlanes ? place : place - T::kTilePlanes;
-    PlaneRows<S, T>{pipeline, tile_x, tile_y, stage}.template load_row<kLeft, kBody, kRight>(f, p, r, body);
+    const int slot = place < T::kTilePlanes ? place : place - T::kTilePlanes;
+    PlaneRows<S, T>{pipeline, tile_x, tile_y, slot}.template load_row<kLeft, kBody, kRight>(f, p, r, body);
   }
 };
 

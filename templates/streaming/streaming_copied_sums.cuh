@@ -3,7 +3,7 @@
 //
 //     step n:  1. wait     the thread's own copies of plane n have arrived
 //              2. barrier  so have all others, and no thread reads plane n - 1 any more
-//              3. copy     plane n + kStages - 1 into the stage of plane n - 1
+//              3. copy     plane n + kSlots - 1 into the slot of plane n - 1
 //              4. add      plane n to the sums; store the outputs that are complete
 #pragma once
 
@@ -53,12 +53,12 @@ struct ThreadCopies {
     plain = top >= 0 && top + T::kTileRows <= in[0].ny && !(S::kBoundaryX == Boundary::hold ? cut : beyond);
   }
 
-  /// Starts to copy plane z of every input to the stage. The caller commits the copies as one group.
-  STENCIL_DEVICE void start(int stage, Index z) const {
+  /// Starts to copy plane z of every input to the slot. The caller commits the copies as one group.
+  STENCIL_DEVICE void start(int slot, Index z) const {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::kHasLate && S::is_late(f)) continue;
-      Storage* const to = pipeline.plane(f, stage) + first;
+      Storage* const to = pipeline.plane(f, slot) + first;
       const auto row = in[f].row(y, z);
       if (plain && !row.outside) {
         copy_plain_rows(to, row.cells + x, in[f].stride_y);
@@ -115,7 +115,7 @@ template <class S, class T>
 STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   using Index = typename S::Index;
   using Sums = PlaneSums<S, T>;
-  constexpr int kStages = T::kTilePlanes;
+  constexpr int kSlots = T::kTilePlanes;
 
   const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
   if (T::kCluster > 1 && tile.steps == 0) return;
@@ -131,7 +131,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   const Index lowest = tile.z - S::kLowZ;  // plane n = 0
   const int planes = tile.steps + Sums::kReach;
 #pragma unroll 1
-  for (int n = 0; n < kStages - 1; ++n) {
+  for (int n = 0; n < kSlots - 1; ++n) {
     if (n < planes) copies.start(n, lowest + n);
     async_commit();
   }
@@ -140,19 +140,19 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   Sums sums;
   Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
   if constexpr (S::kHasLate) late.load(in, x, y, tile.z);
-  int newest = 0, refilled = kStages - 1;  // stages of planes n and n - 1
+  int newest = 0, refilled = kSlots - 1;  // slots of planes n and n - 1
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
-    async_wait<kStages - 2>();
+    async_wait<kSlots - 2>();
     barrier();
-    const int ahead = step + Sums::kReach + kStages - 1;
+    const int ahead = step + Sums::kReach + kSlots - 1;
     if (ahead < planes) copies.start(refilled, lowest + ahead);
     async_commit();  // an empty group too: waits count groups
     sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest}, arguments.coefficients);
     refilled = newest;
-    newest = newest + 1 < kStages ? newest + 1 : 0;
+    newest = newest + 1 < kSlots ? newest + 1 : 0;
     if (step >= 0) {
       output.store(sums, late);
       if constexpr (S::kHasLate) {

@@ -3,9 +3,9 @@
 //
 //     producer: the first warp,        shared memory                       consumer: every warp,
 //     each step                                                            each step
-//     acquire a stage                  stage 0 | plane n     (full) |      wait until the newest plane is full
-//     expect bytes, issue the   --->   stage 1 | plane n + 1 (full) | ---> load what comes into reach, update, store
-//     copy of a later plane's box      stage 2 | in flight          |      release the plane it never reads again
+//     acquire a slot                   slot 0 | plane n     (full) |      wait until the newest plane is full
+//     expect bytes, issue the   --->   slot 1 | plane n + 1 (full) | ---> load what comes into reach, update, store
+//     copy of a later plane's box      slot 2 | in flight          |      release the plane it never reads again
 //
 // After the start no barrier joins all threads: warps drift apart by up to two steps. A warp for the copies alone costs
 // more than it gains: registers are allocated for four warps at a time.
@@ -15,23 +15,23 @@
 
 namespace stencil_tune {
 
-/// Issues the copies of the tile's planes, one after the other. The whole first warp waits for a stage, its first thread
+/// Issues the copies of the tile's planes, one after the other. The whole first warp waits for a slot, its first thread
 /// issues.
 template <class S, class T>
 struct PlaneProducer {
   const CopyArguments<S>& arguments;
   const PlanePipeline<S, T>& pipeline;
   BlockTile<S> tile;
-  PipelineState<T::kTilePlanes> state{};  ///< stage of the plane that is issued next ...
+  PipelineState<T::kTilePlanes> state{};  ///< slot of the plane that is issued next ...
   int next = 0;                           ///< ... and the plane's number
 
-  /// The planes below `end`. Waits for stages that are not released yet: this warp must have released its share.
+  /// The planes below `end`. Waits for slots that are not released yet: this warp must have released its share.
   STENCIL_DEVICE void issue_until(int end, bool elected) {
     const int planes = tile.steps + S::kLowZ + S::kHighZ;
 #pragma unroll 1
     for (; next < end && next < planes; ++next) {
-      wait_phase(pipeline.empty(state.stage), state.parity ^ 1);
-      if (elected) pipeline.fill(state.stage, arguments, tile, next);
+      wait_phase(pipeline.empty(state.slot), state.parity ^ 1);
+      if (elected) pipeline.fill(state.slot, arguments, tile, next);
       state.advance();
     }
   }
@@ -40,14 +40,14 @@ struct PlaneProducer {
 /// One thread's walk along the pipeline.
 template <class S, class T>
 struct PipelineWalk {
-  static constexpr int kStages = T::kTilePlanes;
+  static constexpr int kSlots = T::kTilePlanes;
 
   const PlanePipeline<S, T>& pipeline;
   PlaneProducer<S, T>& producer;
   int thread, tile_x, tile_y;
   Window<S, T, typename T::Reads> window;
-  PipelineState<kStages> newest;  ///< next plane to wait for
-  int lowest, oldest;             ///< stages of plane z - low, and of the next plane to release
+  PipelineState<kSlots> newest;   ///< next plane to wait for
+  int lowest, oldest;             ///< slots of plane z - low, and of the next plane to release
   bool in_first_warp;
 
   STENCIL_DEVICE PipelineRows<S, T> rows() const { return {pipeline, tile_x, tile_y, lowest}; }
@@ -56,13 +56,13 @@ struct PipelineWalk {
   }
 
   STENCIL_DEVICE void wait_for_newest() {
-    wait_phase(pipeline.full(newest.stage), newest.parity);
+    wait_phase(pipeline.full(newest.slot), newest.parity);
     newest.advance();
   }
 
   STENCIL_DEVICE void release_oldest() {
     pipeline.release(thread, oldest);
-    oldest = oldest + 1 < kStages ? oldest + 1 : 0;
+    oldest = oldest + 1 < kSlots ? oldest + 1 : 0;
   }
 
   /// Takes planes z - low .. z + high - 1, before the first step, and releases those below kFirstLoaded. From then on
@@ -70,7 +70,7 @@ struct PipelineWalk {
   STENCIL_DEVICE void fill() {
     unrolled<S::kLowZ + S::kHighZ>([&](auto plane) {
       constexpr bool kReleased = plane < T::kFirstLoaded;
-      issue_until(kStages + (kReleased ? plane : T::kFirstLoaded) - 1);
+      issue_until(kSlots + (kReleased ? plane : T::kFirstLoaded) - 1);
       wait_for_newest();
       T::Reads::template fill<plane>(rows(), window.cells);
       if constexpr (kReleased) release_oldest();
@@ -99,7 +99,7 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
-    // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
+    // Slower warps may not have released the slot of one step ago yet; that of two steps ago they nearly always have.
     walk.issue_until(step - 1 + T::kFirstLoaded + T::kTilePlanes);
     walk.wait_for_newest();
     T::Reads::advance(walk.rows(), walk.window.cells);

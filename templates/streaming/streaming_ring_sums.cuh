@@ -3,11 +3,11 @@
 //
 //     producer: the first warp,        shared memory                       consumer: every warp,
 //     each step                                                            each step
-//     wait until a stage is empty      stage 0 | plane n     (full) |      wait until the newest plane is full
-//     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
-//     later plane's box                stage 2 | in flight          |      store the outputs that are complete
+//     wait until a slot is empty       slot 0 | plane n     (full) |      wait until the newest plane is full
+//     issue the copy of a       --->   slot 1 | in flight          | ---> add it to the sums; release its slot
+//     later plane's box                slot 2 | in flight          |      store the outputs that are complete
 //
-// One plane is in use at a time: few stages are enough, and tiles can be large. After the start no barrier joins all
+// One plane is in use at a time: few slots are enough, and tiles can be large. After the start no barrier joins all
 // threads, which drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (EdgeCells).
 #pragma once
 
@@ -24,7 +24,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   }
   using Index = typename S::Index;
   using Sums = PlaneSums<S, T>;
-  constexpr int kStages = T::kTilePlanes;
+  constexpr int kSlots = T::kTilePlanes;
   const Arguments<S>& arguments = copy_arguments.plain;
   const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
   if (T::kCluster > 1 && tile.steps == 0) return;
@@ -34,7 +34,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   if (thread == 0) {
     pipeline.init_barriers();
 #pragma unroll 1
-    for (int n = 0; n < kStages - 1 && n < planes; ++n) pipeline.fill(n, copy_arguments, tile, n);
+    for (int n = 0; n < kSlots - 1 && n < planes; ++n) pipeline.fill(n, copy_arguments, tile, n);
   }
   barrier();
 
@@ -47,7 +47,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   [[maybe_unused]] const Choose<S::kHasLate, InputFields<S, T>, NoFields<S>> in(arguments);
   Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
   if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
-  int newest = 0, parity = 0;  // stage of the plane to add, and which phase of its mbarriers is the plane's
+  int newest = 0, parity = 0;  // slot of the plane to add, and which phase of its mbarriers is the plane's
   if constexpr (T::kFillsEdges) {
     if (edge.at_edge) {
       wait_phase(pipeline.full(newest), parity);
@@ -60,9 +60,9 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
-    const int ahead = step + Sums::kReach + kStages - 1;
+    const int ahead = step + Sums::kReach + kSlots - 1;
     if (is_producer && ahead < planes) {
-      const int last = newest > 0 ? newest - 1 : kStages - 1;  // where the plane before was
+      const int last = newest > 0 ? newest - 1 : kSlots - 1;  // where the plane before was
       wait_phase(pipeline.empty(last), newest > 0 ? parity : parity ^ 1);
       if (thread == 0) pipeline.fill(last, copy_arguments, tile, ahead);
     }
@@ -71,7 +71,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
       if (edge.at_edge) {
         edge.finish();
         if (step + 1 < tile.steps) {
-          const bool is_last = newest + 1 == kStages;
+          const bool is_last = newest + 1 == kSlots;
           wait_phase(pipeline.full(is_last ? 0 : newest + 1), is_last ? parity ^ 1 : parity);
           edge.copy(pipeline, is_last ? 0 : newest + 1, tile.z + step + S::kHighZ + 1);
         }
@@ -79,7 +79,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     }
     sums.add(PlaneRows<S, T>{pipeline, tile_x, tile_y, newest}, arguments.coefficients);
     pipeline.release(thread, newest);
-    newest = newest + 1 < kStages ? newest + 1 : 0;
+    newest = newest + 1 < kSlots ? newest + 1 : 0;
     if (newest == 0) parity ^= 1;
     if (step >= 0) {
       output.store(sums, late);

@@ -23,15 +23,15 @@ struct TileQueue {
     if (elected) pipeline.init_barriers();
     find_tile();
 #pragma unroll 1
-    for (int stage = 0; stage < planes && has_more(); ++stage) {
-      if (elected) issue(stage);
+    for (int slot = 0; slot < planes && has_more(); ++slot) {
+      if (elected) issue(slot);
       advance();
     }
   }
 
   STENCIL_DEVICE bool has_more() const { return tile.steps > 0; }
 
-  STENCIL_DEVICE void issue(int stage) const { pipeline.fill(stage, arguments, tile, next); }
+  STENCIL_DEVICE void issue(int slot) const { pipeline.fill(slot, arguments, tile, next); }
 
   STENCIL_DEVICE void advance() {
     if (++next < tile.steps + S::kLowZ + S::kHighZ) return;
@@ -54,7 +54,7 @@ template <class S, class T>
 STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_arguments) {
   using Index = typename S::Index;
   using Sums = PlaneSums<S, T>;
-  constexpr int kStages = T::kTilePlanes;
+  constexpr int kSlots = T::kTilePlanes;
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
   const Arguments<S>& arguments = copy_arguments.plain;
 
@@ -62,13 +62,13 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
   const PlanePipeline<S, T> pipeline{shared_memory()};
   const int thread = thread_y() * T::kBlockX + thread_x();
   TileQueue<S, T> queue{copy_arguments, pipeline};
-  queue.start(kStages - 1, thread == 0);
+  queue.start(kSlots - 1, thread == 0);
   barrier();
 
   [[maybe_unused]] const Choose<S::kHasLate, InputFields<S, T>, NoFields<S>> in(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
-  PipelineState<kStages> newest;                    ///< stage of the plane to add
-  PipelineState<kStages> refilled{kStages - 1, 0};  ///< stage of the plane that is issued next: the one before
+  PipelineState<kSlots> newest;                   ///< slot of the plane to add
+  PipelineState<kSlots> refilled{kSlots - 1, 0};  ///< slot of the plane that is issued next: the one before
   const bool is_producer = any_in_warp(thread == 0);
 #pragma unroll 1
   for (unsigned nth = 0; nth < T::kTiles; ++nth) {
@@ -82,33 +82,33 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
     [[maybe_unused]] EdgeCellsOf<S, T> edge(arguments, tile, thread);
     if constexpr (T::kFillsEdges) {
       if (edge.at_edge) {
-        wait_phase(pipeline.full(newest.stage), newest.parity);
-        edge.copy(pipeline, newest.stage, tile.z - S::kLowZ);
+        wait_phase(pipeline.full(newest.slot), newest.parity);
+        edge.copy(pipeline, newest.slot, tile.z - S::kLowZ);
       }
     }
 #pragma unroll kUnrolled
     for (int step = -Sums::kReach; step < T::kDepth; ++step) {
       if (step >= tile.steps) break;
       if (is_producer && queue.has_more()) {
-        wait_phase(pipeline.empty(refilled.stage), refilled.parity ^ 1);
-        if (thread == 0) queue.issue(refilled.stage);
+        wait_phase(pipeline.empty(refilled.slot), refilled.parity ^ 1);
+        if (thread == 0) queue.issue(refilled.slot);
         queue.advance();
       }
       refilled.advance();
-      wait_phase(pipeline.full(newest.stage), newest.parity);
+      wait_phase(pipeline.full(newest.slot), newest.parity);
       if constexpr (T::kFillsEdges) {
         if (edge.at_edge) {
           edge.finish();
           if (step + 1 < tile.steps) {
-            PipelineState<kStages> next = newest;
+            PipelineState<kSlots> next = newest;
             next.advance();
-            wait_phase(pipeline.full(next.stage), next.parity);
-            edge.copy(pipeline, next.stage, tile.z + step + S::kHighZ + 1);
+            wait_phase(pipeline.full(next.slot), next.parity);
+            edge.copy(pipeline, next.slot, tile.z + step + S::kHighZ + 1);
           }
         }
       }
-      sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
-      pipeline.release(thread, newest.stage);
+      sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.slot}, arguments.coefficients);
+      pipeline.release(thread, newest.slot);
       newest.advance();
       if (step >= 0) {
         output.store(sums, late);

@@ -52,7 +52,7 @@ struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>...
 
   STENCIL_DEVICE void start(typename S::Index z) { (Pipeline<kField>::start(z), ...); }
   STENCIL_DEVICE void copy_next(Mbarrier* arrived) {
-    const int filled_next = Pipeline<0>::stage;
+    const int filled_next = Pipeline<0>::slot;
     (copy_field<kField>(filled_next, arrived), ...);
   }
   STENCIL_DEVICE void read(SystemState<S, T, sizeof...(kField)>& state) const {
@@ -63,7 +63,7 @@ struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>...
   /// The compiler sees that all positions are one, and keeps one.
   template <int kF>
   STENCIL_DEVICE void copy_field(int filled_next, Mbarrier* arrived) {
-    Pipeline<kF>::stage = filled_next;
+    Pipeline<kF>::slot = filled_next;
     Pipeline<kF>::copy_next(arrived);
   }
   template <int kF>

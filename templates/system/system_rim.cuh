@@ -46,11 +46,11 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
     return (0 + ... + (kField < field ? Rim<kField>::kBytes : 0));
   }
   static constexpr int kBytes = Base::kBytes + bytes_before(L::kIn);
-  static constexpr int kStages = T::kPrefetch + 1;
+  static constexpr int kSlots = T::kPrefetch + 1;
 
   const RimSides sides;
   const Rims rims;
-  int stage = 0;  ///< stage of the rims whose planes are published next
+  int slot = 0;  ///< slot of the rims whose planes are published next
 
   STENCIL_DEVICE RimmedRows(const Arguments<S>& a, const TemporalTile<S, T>& t, int first_byte)
       : Base(a, t, first_byte), sides(Shape::warp() == 0 && !t.top_edge, Shape::warp() == Shape::kWarps - 1 && !t.bottom_edge),
@@ -59,7 +59,7 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
   STENCIL_DEVICE void start(const TemporalTile<S, T>& tile) {
     Base::start(tile);
     if (!sides.above && !sides.below) return;
-    for (int s = 0; s < kStages; ++s) (copy_first<kField>(tile.first_plane() - L::kDelay + s, s), ...);
+    for (int s = 0; s < kSlots; ++s) (copy_first<kField>(tile.first_plane() - L::kDelay + s, s), ...);
   }
 
   /// Publishes field kF's rim rows of the plane whose own rows the warp publishes in the step in which level 0 updates
@@ -71,17 +71,17 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
     constexpr int kAbove = Base::template place_of<kOf.row, kOf.rows_before, kOf.rows_after, -kOf.rows_before>();
     constexpr int kBelow = Base::template place_of<kOf.row, kOf.rows_before, kOf.rows_after, Shape::kRows>();
     auto* to = Base::own + Base::next();
-    static_cast<const Rim<kF>&>(rims).template publish<kZero, Base>(z + kOf.published(), stage,
+    static_cast<const Rim<kF>&>(rims).template publish<kZero, Base>(z + kOf.published(), slot,
                                                                     to - Base::kWarpCells + kAbove * Base::kRowCells,
                                                                     to + Base::kWarpCells + kBelow * Base::kRowCells);
-    if constexpr (kF == last_published()) stage = stage == kStages - 1 ? 0 : stage + 1;
+    if constexpr (kF == last_published()) slot = slot == kSlots - 1 ? 0 : slot + 1;
   }
 
  private:
   template <int kF>
-  STENCIL_DEVICE void copy_first(Index z, int to_stage) const {
+  STENCIL_DEVICE void copy_first(Index z, int to_slot) const {
     if constexpr (L::kFields[kF].exchanges()) {
-      static_cast<const Rim<kF>&>(rims).copy(z + L::kFields[kF].published(), to_stage);
+      static_cast<const Rim<kF>&>(rims).copy(z + L::kFields[kF].published(), to_slot);
     }
   }
 

@@ -208,7 +208,7 @@ struct LaneArrivals {
     async_wait<T::kPrefetch - 1>();
     warp_barrier();
   }
-  /// Consumer release: all lanes have read the stage that is filled next.
+  /// Consumer release: all lanes have read the slot that is filled next.
   STENCIL_DEVICE void release() const { warp_barrier(); }
 
   /// After the last step: no copy may arrive when the block's shared memory is another's.
@@ -244,11 +244,11 @@ struct TmaArrivals {
     warp_barrier();
   }
 
-  STENCIL_DEVICE Mbarrier* open() const { return barriers + oldest.stage; }
+  STENCIL_DEVICE Mbarrier* open() const { return barriers + oldest.slot; }
   STENCIL_DEVICE void close() { oldest.advance(); }
 
   STENCIL_DEVICE void await() const {
-    if (copies) warp_wait_phase(barriers + oldest.stage, oldest.parity);
+    if (copies) warp_wait_phase(barriers + oldest.slot, oldest.parity);
   }
   STENCIL_DEVICE void release() const {
     if (!copies) return;

@@ -30,13 +30,13 @@ struct SeamSides {
 ///
 /// All levels' rows are sent once the last level has read its own, and awaited when the next step begins. The last
 /// level's update lies between. A block that sends step n has received its neighbour's rows of step n - 1, so that the
-/// neighbour has read all rows of step n - 2. Neither block is further ahead than a step: the stages that are enough
+/// neighbour has read all rows of step n - 2. Neither block is further ahead than a step: the slots that are enough
 /// for warps are enough for blocks, and two mbarriers are, for even and odd steps.
 ///
 /// A warp is at one seam at most: blocks of a cluster have two warps or more, one below the other. Warps side by side
 /// share an mbarrier, and the first of them expects the bytes of all.
 struct Seam : SeamSides {
-  PeerAddress rows;       ///< where stage 0 of the lane's cells stands in that block ...
+  PeerAddress rows;       ///< where slot 0 of the lane's cells stands in that block ...
   PeerAddress counters;   ///< ... and its two mbarriers that count what is sent there
   Mbarrier* received;     ///< the two of this block that count what that one sends
 
@@ -89,7 +89,7 @@ struct Seam : SeamSides {
 ///                      n-1        whole, for the warp below
 ///
 /// A plane's cells are published at the end of the step before the first that reads them, and stay for as many steps as
-/// they are read. There is one stage more than planes in use, so that warps wait for each other only once a step.
+/// they are read. There is one slot more than planes in use, so that warps wait for each other only once a step.
 ///
 /// The blocks of a cluster share a tile, and exchange the rows at its seams: they stand where one more warp's would.
 template <class S, class T>
@@ -99,7 +99,7 @@ struct EdgeRows {
   using Ends = SharedEnds<S, T>;
   using Value = typename S::Value;
 
-  static constexpr int kStages = T::kLastExchanged - T::kFirstExchanged + 2;
+  static constexpr int kSlots = T::kLastExchanged - T::kFirstExchanged + 2;
   static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
   static constexpr int kWarpCells = kWarpRows * Row::kRowCells;
   static constexpr int kRowsBetween = Shape::kRows > kWarpRows ? Shape::kRows - kWarpRows : 0;
@@ -110,18 +110,18 @@ struct EdgeRows {
   static constexpr int kEndsFrom = Row::whole_words((T::kBlockY + 2 * kPeers) * kWarpCells);  ///< after a level's rows
   static constexpr int kAfterEnds = kEndRows > 0 ? Row::whole_words(1) : 0;  ///< no thread's: read before the next row
   static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells) + kAfterEnds;
-  static constexpr int kStageCells = T::kSteps * kLevelCells;
-  static constexpr int kBytes = T::kExchanges ? Row::bytes_of(kStages * kStageCells) : 0;
+  static constexpr int kSlotCells = T::kSteps * kLevelCells;
+  static constexpr int kBytes = T::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
   static constexpr int kFirstByte = InputRows<S, T>::kBytes;  ///< in shared memory
   static constexpr int kBarriers = kFirstByte + kBytes;       ///< mbarriers of clusters: four a group
   static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(Mbarrier)) : 0);
 
-  Value* own;          ///< the thread's cells in stage 0, the group's level 0
+  Value* own;          ///< the thread's cells in slot 0, the group's level 0
   const Value* above;  ///< the warp above's, or its own where there is none
   const Value* below;
   Value* ends;         ///< the thread's ends of the rows between
   Choose<T::kCluster != 1, Seam, SeamSides> seam;
-  int stage = 0;       ///< cells from stage 0 to the one that was published last
+  int slot = 0;        ///< cells from slot 0 to the one that was published last
   int step = 0;
 
   static_assert(kEndRows == 0 || kLevelCells - kEndsFrom - T::kBlockY * kEndCells >= Row::kWord,
@@ -170,7 +170,7 @@ struct EdgeRows {
   }
 
   STENCIL_DEVICE void next_step() {
-    stage = next();
+    slot = next();
     ++step;
   }
 
@@ -225,18 +225,18 @@ struct EdgeRows {
     return ends + (stage_of(p) + kLevel * kLevelCells + (kJ - S::kHighY) * Ends::kRowCells);
   }
 
-  /// Two stages alternate, written so that the compiler sees an even number of steps end where it began: an unrolled
+  /// Two slots alternate, written so that the compiler sees an even number of steps end where it began: an unrolled
   /// loop then keeps both addresses in registers.
   STENCIL_DEVICE int next() const {
-    if constexpr (kStages == 2) return kStageCells - stage;
-    return stage == (kStages - 1) * kStageCells ? 0 : stage + kStageCells;
+    if constexpr (kSlots == 2) return kSlotCells - slot;
+    return slot == (kSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
   }
 
  private:
-  /// Cells from stage 0 to that of plane p of the reach.
+  /// Cells from slot 0 to that of plane p of the reach.
   STENCIL_DEVICE int stage_of(int p) const {
-    const int back = (T::kLastExchanged - p) * kStageCells;
-    return stage >= back ? stage - back : stage - back + kStages * kStageCells;
+    const int back = (T::kLastExchanged - p) * kSlotCells;
+    return slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
   }
 
   /// The row of the warp that is published as row r.
@@ -244,8 +244,8 @@ struct EdgeRows {
 
   STENCIL_DEVICE static void clear(Value* warp_rows) {
     STENCIL_UNROLL
-    for (int s = 0; s < kStages * Shape::kLevels; ++s) {
-      Value* rows = warp_rows + (s / Shape::kLevels * kStageCells + s % Shape::kLevels * kLevelCells);
+    for (int s = 0; s < kSlots * Shape::kLevels; ++s) {
+      Value* rows = warp_rows + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
       STENCIL_UNROLL
       for (int r = 0; r < kWarpRows; ++r) Row::clear(rows + r * Row::kRowCells);
     }
@@ -253,8 +253,8 @@ struct EdgeRows {
 
   STENCIL_DEVICE void clear_ends() const {
     STENCIL_UNROLL
-    for (int s = 0; s < kStages * Shape::kLevels; ++s) {
-      Value* rows = ends + (s / Shape::kLevels * kStageCells + s % Shape::kLevels * kLevelCells);
+    for (int s = 0; s < kSlots * Shape::kLevels; ++s) {
+      Value* rows = ends + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
       STENCIL_UNROLL
       for (int r = 0; r < kEndRows; ++r) Ends::clear(rows + r * Ends::kRowCells);
     }

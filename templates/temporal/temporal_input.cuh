@@ -8,21 +8,21 @@
 namespace stencil_tune {
 
 /// Planes that a group of warps completes, for the next group: a warp's rows go to the warp with the same cells. The next
-/// group takes the oldest plane, whose stage is filled next.
+/// group takes the oldest plane, whose slot is filled next.
 template <class S, class T>
 struct PassedRows {
   using Shape = TemporalShape<S, T>;
   using Value = typename S::Value;
   using Memory = WarpPlane<S, T>;
 
-  static constexpr int kPlanes = T::kHandOver + 1;  ///< stages
+  static constexpr int kPlanes = T::kHandOver + 1;  ///< slots
   static constexpr int kWarpCells = kPlanes * Memory::kPlaneCells;
   static constexpr int kGroupCells = Shape::kWarps * kWarpCells;
   static constexpr int kBytes = (T::kGroups - 1) * kGroupCells * static_cast<int>(sizeof(Value));
 
   Value* to;      ///< the lane's first word of the plane that the step passes on
   int ahead = 0;  ///< cells to the plane that the next step passes on
-  int stage = 0;  ///< stage of the plane that the step passes on
+  int slot = 0;   ///< slot of the plane that the step passes on
 
   STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
     if constexpr (T::kGroups > 1) {
@@ -47,8 +47,8 @@ struct PassedRows {
     if constexpr (kPlanes == 2) {
       ahead = -ahead;
     } else {
-      stage = stage == kPlanes - 1 ? 0 : stage + 1;
-      ahead = stage == kPlanes - 1 ? -stage * Memory::kPlaneCells : Memory::kPlaneCells;
+      slot = slot == kPlanes - 1 ? 0 : slot + 1;
+      ahead = slot == kPlanes - 1 ? -slot * Memory::kPlaneCells : Memory::kPlaneCells;
     }
   }
 };

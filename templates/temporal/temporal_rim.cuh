@@ -31,9 +31,9 @@ struct RimRows {
 
   static constexpr int kRows = kBefore > kAfter ? kBefore : kAfter;
   static constexpr int kWord = Shape::template word_cells<Value>();
-  static constexpr int kStages = T::kPrefetch + 1;  ///< in one a step publishes a plane's rows, and begins to copy others
-  static constexpr int kStageCells = kRows * Shape::kWarpWidth;
-  static constexpr int kWarpBytes = kStages * kStageCells * static_cast<int>(sizeof(Value));
+  static constexpr int kSlots = T::kPrefetch + 1;  ///< in one a step publishes a plane's rows, and begins to copy others
+  static constexpr int kSlotCells = kRows * Shape::kWarpWidth;
+  static constexpr int kWarpBytes = kSlots * kSlotCells * static_cast<int>(sizeof(Value));
   static constexpr int kBytes = 2 * kWarpBytes;
 
   const Arguments<S>& arguments;
@@ -45,50 +45,50 @@ struct RimRows {
       : arguments(a), tile(t), first_byte(first), sides(s) {}
 
   /// Publishes the rows of plane z as rows of type Row. Those above the tile go to `above`, one after the other, those
-  /// below it to `below`. Then begins to copy what the stage has next. kZero: planes beyond the grid are 0.
+  /// below it to `below`. Then begins to copy what the slot has next. kZero: planes beyond the grid are 0.
   template <bool kZero, class Row>
-  STENCIL_DEVICE void publish(Index z, int stage, Value* above, Value* below) const {
-    if constexpr (T::kCopiedByTma) async_wait<kRims * kStages - 1>();
+  STENCIL_DEVICE void publish(Index z, int slot, Value* above, Value* below) const {
+    if constexpr (T::kCopiedByTma) async_wait<kRims * kSlots - 1>();
     if constexpr (kBefore == kAfter) {
-      publish_rows<kBefore, kZero, Row>(z, stage, sides.above ? above : below);
+      publish_rows<kBefore, kZero, Row>(z, slot, sides.above ? above : below);
     } else if (sides.above) {
-      publish_rows<kBefore, kZero, Row>(z, stage, above);
+      publish_rows<kBefore, kZero, Row>(z, slot, above);
     } else {
-      publish_rows<kAfter, kZero, Row>(z, stage, below);
+      publish_rows<kAfter, kZero, Row>(z, slot, below);
     }
-    copy(z + kStages, stage);
+    copy(z + kSlots, slot);
   }
 
   /// Starts to copy the rows of plane z. A lane copies its own cells, to where it reads them.
-  STENCIL_DEVICE void copy(Index z, int stage) const {
+  STENCIL_DEVICE void copy(Index z, int slot) const {
     const Index plane = plane_in_grid(z) * static_cast<Index>(arguments.stride_z);
     const Index first_row = sides.above ? tile.y - kBefore : tile.y + Shape::kRows;
     STENCIL_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const Index row = plane + row_in_grid(first_row + r) * static_cast<Index>(arguments.stride_y);
       if (T::kCopiedByTma || (T::kVector % kWord == 0 && tile.whole_vectors)) {
-        copy_row<kWord>(first_word(stage) + r * Shape::kWarpWidth, row);
+        copy_row<kWord>(first_word(slot) + r * Shape::kWarpWidth, row);
       } else {
-        copy_row<1>(first_word(stage) + r * Shape::kWarpWidth, row);
+        copy_row<1>(first_word(slot) + r * Shape::kWarpWidth, row);
       }
     }
     if constexpr (T::kCopiedByTma) async_commit();  // otherwise with what the lane copies next
   }
 
  private:
-  STENCIL_DEVICE Value* first_word(int stage) const {
+  STENCIL_DEVICE Value* first_word(int slot) const {
     return reinterpret_cast<Value*>(shared_memory() + first_byte + (sides.below ? kWarpBytes : 0)) +
-           (stage * kStageCells + Shape::lane() * kWord);
+           (slot * kSlotCells + Shape::lane() * kWord);
   }
 
   template <int kCount, bool kZero, class Row>
-  STENCIL_DEVICE void publish_rows([[maybe_unused]] Index z, int stage, Value* to) const {
+  STENCIL_DEVICE void publish_rows([[maybe_unused]] Index z, int slot, Value* to) const {
     STENCIL_UNROLL
     for (int r = 0; r < kCount; ++r) {
       Value cells[Shape::kCells];
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; i += kWord) {
-        load_cells<LoadHint::cached, kWord>(first_word(stage) + (r * Shape::kWarpWidth + i * 32), cells + i);
+        load_cells<LoadHint::cached, kWord>(first_word(slot) + (r * Shape::kWarpWidth + i * 32), cells + i);
       }
       if constexpr (kZero) {
         STENCIL_UNROLL
@@ -133,7 +133,7 @@ struct RimmedEdgeRows : EdgeRows<S, T> {
 
   const RimSides sides;
   const Rim rim;
-  int stage = 0;  ///< stage of the rim whose plane is published next
+  int slot = 0;  ///< slot of the rim whose plane is published next
 
   STENCIL_DEVICE RimmedEdgeRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
       : Base(a, t), sides(t.in_first_group && t.rank == 0 && thread_y() == 0 && !t.top_edge,
@@ -143,7 +143,7 @@ struct RimmedEdgeRows : EdgeRows<S, T> {
   STENCIL_DEVICE void start(const TemporalTile<S, T>& tile) {
     Base::start(tile);
     if (!sides.above && !sides.below) return;
-    for (int s = 0; s < Rim::kStages; ++s) rim.copy(tile.first_plane() - T::kRimAge + s, s);
+    for (int s = 0; s < Rim::kSlots; ++s) rim.copy(tile.first_plane() - T::kRimAge + s, s);
   }
 
   /// Publishes the rim's rows of plane z, with the warp's own rows of it, for level 0. kZero: planes beyond the grid
@@ -152,8 +152,8 @@ struct RimmedEdgeRows : EdgeRows<S, T> {
   STENCIL_DEVICE void publish_rim(Index z) {
     if (!sides.above && !sides.below) return;
     Value* to = Base::own + Base::next();
-    rim.template publish<kZero, Row>(z, stage, to - Base::kWarpCells + S::kHighY * Row::kRowCells, to + Base::kWarpCells);
-    stage = stage == Rim::kStages - 1 ? 0 : stage + 1;
+    rim.template publish<kZero, Row>(z, slot, to - Base::kWarpCells + S::kHighY * Row::kRowCells, to + Base::kWarpCells);
+    slot = slot == Rim::kSlots - 1 ? 0 : slot + 1;
   }
 };
 

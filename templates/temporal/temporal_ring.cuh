@@ -5,12 +5,12 @@
 
 namespace stencil_tune {
 
-/// A warp's pipeline of one field: its rows, copied to kStages planes of shared memory, kPrefetch planes ahead of a
+/// A warp's pipeline of one field: its rows, copied to kSlots planes of shared memory, kPrefetch planes ahead of a
 /// walk that is kBehind planes behind the block's. A warp copies only rows that it reads itself, so that it waits for
 /// no other.
 ///
 /// kGroups: groups of warps that have such pipelines, each kGroupDelay planes behind the one before.
-template <class S, class T, int kInput, int kStages, int kBehind, int kGroups>
+template <class S, class T, int kInput, int kSlots, int kBehind, int kGroups>
 struct InputPipeline {
   using Shape = TemporalShape<S, T>;
   using Storage = typename S::Storage;
@@ -18,26 +18,26 @@ struct InputPipeline {
   using Index = typename S::Index;
   using Copies = CopiesOf<S, T>;
 
-  static constexpr int kStageCells = Shape::kRows * Shape::kWarpWidth;
-  static constexpr int kStageBytes = kStageCells * static_cast<int>(sizeof(Storage));
-  static constexpr int kWarpCells = kStages * kStageCells;
-  static constexpr int kBytes = kGroups * Shape::kWarps * kStages * kStageBytes;
+  static constexpr int kSlotCells = Shape::kRows * Shape::kWarpWidth;
+  static constexpr int kSlotBytes = kSlotCells * static_cast<int>(sizeof(Storage));
+  static constexpr int kWarpCells = kSlots * kSlotCells;
+  static constexpr int kBytes = kGroups * Shape::kWarps * kSlots * kSlotBytes;
   static constexpr bool kStartsBefore = kBehind > 0 || kGroups > 1;  ///< may start before the grid's first plane
 
   const TemporalTile<S, T>& tile;
   Copies copies;
   Index next_z;   ///< plane that is copied next
-  Storage* from;  ///< the lane's cells of stage 0, but for the order of their words ...
+  Storage* from;  ///< the lane's cells of slot 0, but for the order of their words ...
   Storage* to;    ///< ... and where the lane copies to
-  int stage = 0;  ///< cells from stage 0 to the one that is filled next: the oldest
+  int slot = 0;   ///< cells from slot 0 to the one that is filled next: the oldest
 
   STENCIL_DEVICE InputPipeline(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
                                int first_byte)
       : tile(t), copies(a, t, kInput, maps) {
     const int warp = (kGroups > 1 ? t.group * Shape::kWarps : 0) + Shape::warp();
-    Storage* stages = reinterpret_cast<Storage*>(shared_memory() + first_byte) + warp * kWarpCells;
-    from = stages + Shape::lane() * Shape::kCells;
-    to = stages + copies.first_place();
+    Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + warp * kWarpCells;
+    from = slots + Shape::lane() * Shape::kCells;
+    to = slots + copies.first_place();
   }
 
   /// The block's walk starts at plane z.
@@ -50,24 +50,24 @@ struct InputPipeline {
   /// Starts to copy the next plane over the oldest. No cell that is stored depends on planes beyond the grid.
   STENCIL_DEVICE void copy_next(Mbarrier* arrived) {
     const bool in_grid = next_z < tile.nz && (!kStartsBefore || next_z >= 0);
-    if (in_grid || Copies::kAlwaysArrive) copies.copy(next_z, to + stage, arrived);
+    if (in_grid || Copies::kAlwaysArrive) copies.copy(next_z, to + slot, arrived);
     ++next_z;
     copies.move_by(1);
     if (S::kBoundaryZ == Boundary::periodic && next_z == tile.nz) {
       next_z = 0;
       copies.move_by(-tile.nz);
     }
-    stage = stage == kWarpCells - kStageCells ? 0 : stage + kStageCells;
+    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
   }
 
-  /// Where the lane's cells stand of the plane that was copied kAge planes before the last; kStages - 1: the oldest.
+  /// Where the lane's cells stand of the plane that was copied kAge planes before the last; kSlots - 1: the oldest.
   template <int kAge>
   STENCIL_DEVICE const Storage* copied() const {
-    constexpr int kBack = (kAge + 1) * kStageCells;
-    if constexpr (kAge + 1 == kStages) {
-      return from + stage;
+    constexpr int kBack = (kAge + 1) * kSlotCells;
+    if constexpr (kAge + 1 == kSlots) {
+      return from + slot;
     } else {
-      return from + (stage >= kBack ? stage - kBack : stage - kBack + kWarpCells);
+      return from + (slot >= kBack ? slot - kBack : slot - kBack + kWarpCells);
     }
   }
 

@@ -4,7 +4,7 @@
 #include "db/rows/fields.hpp"
 #include "db/rows/trial_rows.hpp"
 #include "db/winner_store.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>

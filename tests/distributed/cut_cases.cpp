@@ -1,7 +1,7 @@
 #include "tests/distributed/cut_cases.hpp"
 
 #include "bench/scaling/starting_cells.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/module.hpp"
 #include "runtime/library/kernel_state.hpp"
 #include "runtime/library/launch/rotation.hpp"
@@ -156,8 +156,8 @@ struct Left {
 
 std::string sources_of(const Kernel& kernel) {
   std::string all;
-  for (const Sweep& sweep : kernel.state().plan) {
-    for (const StageKernel& stage : sweep.stages) all += generate({stage.problem, stage.tuning}).text;
+  for (const PlanPart& part : kernel.state().plan) {
+    for (const StageKernel& stage : part.stages) all += generate({stage.problem, stage.tuning}).text;
   }
   return all;
 }

@@ -189,7 +189,7 @@ class Case:
         if done.status not in (0, 1):
             self.faults.add("crash")
 
-    def own_kernel(self, place):
+    def user_kernel(self, place):
         """Beside its source, which is the user's own: only the definition is hostile."""
         (self.folder / "kernel.cu").write_text(KERNEL_SOURCE)
         path = self.folder / "kernel.toml"
@@ -199,7 +199,7 @@ class Case:
         if done.status == 0 and TOKEN in code_of(done.out.decode("utf-8", "replace")):
             self.faults.add("source")
 
-    def own_source(self):
+    def user_source(self):
         """With the definition in a comment: what the compiler says of it is shown."""
         self.forging_is_own = True
         path = self.folder / "kernel.cu"
@@ -345,7 +345,7 @@ class Suite:
         definitions = [("definition", place) for place in ("name", "field", "coefficient", "expression", "comment")]
         imported = [("imported", column) for column in (*TEXT_COLUMNS, "type", "outcome", "format", "a new field")]
         rows = [("row", column) for column in TEXT_COLUMNS]
-        kernels = [("own_kernel", place) for place in KERNEL_WORDS] + [("own_source",)]
+        kernels = [("user_kernel", place) for place in KERNEL_WORDS] + [("user_source",)]
         exchanged = [("trials_of_another_tuner", name) for name in EXCHANGE_FORMATS]
         return [(channel, False) for channel in (*words, *verbs, *variables, ("file_name",))] + [
             (channel, True) for channel in (*definitions, *kernels, *imported, *exchanged, *rows)]

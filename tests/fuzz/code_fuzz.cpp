@@ -1,6 +1,6 @@
 // Fuzz target: a candidate's code, judged for a problem of each rank, and its kernel where it is legal.
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"

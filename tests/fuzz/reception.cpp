@@ -2,7 +2,7 @@
 
 #include "generator/definition/definition.hpp"
 #include "generator/definition/text.hpp"
-#include "generator/kernel/update_text.hpp"
+#include "generator/kernel_source/update_text.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <algorithm>

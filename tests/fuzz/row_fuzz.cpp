@@ -5,7 +5,7 @@
 #include "db/rows/trial_rows.hpp"
 #include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/fuzz/harm.hpp"

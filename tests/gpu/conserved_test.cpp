@@ -4,7 +4,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/space.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "gpu_test.hpp"
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/library/library_parts.hpp"

@@ -1,7 +1,7 @@
 // The device worker on a real GPU: right kernels are timed, wrong ones are found, and whatever a kernel does costs no
 // more than itself.
 #include "generator/candidates/space.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/planted.hpp"

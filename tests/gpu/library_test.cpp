@@ -1,7 +1,7 @@
 // The public library on a real GPU: what the fake driver cannot show.
 #include "stencil_tune/stencil_tune.hpp"
 
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "gpu_test.hpp"
 #include "graph_capture.hpp"
 #include "runtime/compile/caching_compiler.hpp"

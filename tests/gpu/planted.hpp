@@ -1,7 +1,7 @@
 // Kernels that misbehave in a known way, in place of a generated one.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "generator/stencil/problem.hpp"
 
 #include <string>

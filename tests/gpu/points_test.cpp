@@ -2,7 +2,7 @@
 #include "tests/runtime/library/points/point_cases.hpp"
 
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "gpu_test.hpp"
 #include "graph_capture.hpp"
 #include "runtime/bindings/c_handles.hpp"

@@ -1,6 +1,6 @@
 // Two GPUs of a model share the trials of one session.
 #include "generator/candidates/space.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/tuner/search/random_search.hpp"
 #include "tests/tuner/session/session_fakes.hpp"

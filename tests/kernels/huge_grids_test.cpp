@@ -2,7 +2,7 @@
 // wrong. The executor traps where signed integers overflow. Fields take address space alone: pages come when touched.
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/verify/device/bounded.h"
 

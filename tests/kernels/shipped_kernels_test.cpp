@@ -1,7 +1,7 @@
 // The kernels of kernels/: their definitions parse, leave candidates, have the textbook's kernel among them, and
 // compile. STENCIL_TUNE_CASES: how many combinations of each are drawn to be compiled; scripts/check-long kernels takes
 // many.
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -54,7 +54,7 @@ const Shipped kShipped[] = {
     {"transpose", {{"SHARED", 0}, {"TILE", 16}, {"BLOCK_ROWS", 16}, {"PAD", 0}}},
 };
 
-std::string broken_rule(const OwnKernel& kernel, const WholeValues& values) {
+std::string broken_rule(const UserKernel& kernel, const WholeValues& values) {
   for (const Rule& rule : kernel.rules) {
     if (rule.condition.evaluate(values) == 0) return rule.name;
   }
@@ -81,9 +81,9 @@ std::string type_of(const KernelArgument& argument) {
 
 /// With a #define for each parameter. The declaration gives the kernel the name that its definition has for it, and
 /// holds the definition's arguments against the kernel's.
-KernelSource source_of(const OwnKernel& kernel, const WholeValues& values) {
+KernelSource source_of(const UserKernel& kernel, const WholeValues& values) {
   std::string text;
-  for (const OwnParameter& parameter : kernel.parameters) {
+  for (const UserKernelParameter& parameter : kernel.parameters) {
     text += "#define " + parameter.name + ' ' + std::to_string(values.at(parameter.name)) + '\n';
   }
   std::string arguments;
@@ -110,12 +110,12 @@ class ShippedKernel : public ::testing::TestWithParam<Shipped> {
   }
 
   /// Combinations drawn at random that break no rule.
-  std::vector<WholeValues> drawn(const OwnKernel& of) const {
+  std::vector<WholeValues> drawn(const UserKernel& of) const {
     std::mt19937 random(1);
     std::vector<WholeValues> legal;
     for (int i = 0; i < 20000; ++i) {
       WholeValues values = of.size_values();
-      for (const OwnParameter& parameter : of.parameters) {
+      for (const UserKernelParameter& parameter : of.parameters) {
         values[parameter.name] = parameter.values[random() % parameter.values.size()];
       }
       if (broken_rule(of, values).empty()) legal.push_back(values);
@@ -123,7 +123,7 @@ class ShippedKernel : public ::testing::TestWithParam<Shipped> {
     return legal;
   }
 
-  OwnKernel kernel = load_own_kernel(STENCIL_TUNE_SOURCE "/kernels/" + std::string(GetParam().name) + ".cu");
+  UserKernel kernel = load_user_kernel(STENCIL_TUNE_SOURCE "/kernels/" + std::string(GetParam().name) + ".cu");
 };
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedKernel, ::testing::ValuesIn(kShipped),
@@ -174,7 +174,7 @@ TEST_P(ShippedKernel, CompilesForBothArchitectures) {
 
 TEST_P(ShippedKernel, IsOneBlockAtSizesOfOne) {
   std::vector<std::string> ones;
-  for (const OwnSize& size : kernel.sizes) {
+  for (const UserKernelSize& size : kernel.sizes) {
     if (size.name != "radius") ones.push_back(size.name + "=1");
   }
   set_sizes(kernel, ones);

@@ -3,7 +3,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/limits.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/bindings/c_handles.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@ import numpy
 import pytest
 from device_arrays import CudaArray, aligned
 from test_distributed import FakeMpi, Group
-from test_own_kernel import SAXPY
+from test_user_kernel import SAXPY
 from test_tune import REPORT
 
 import stencil_tune as st

@@ -19,6 +19,6 @@ stencil_tune_add_test(replay_command_test
   LIBRARIES stencil_tune_db_testing nlohmann_json::nlohmann_json)
 target_compile_definitions(replay_command_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")
 add_dependencies(replay_command_test stencil-tune)
-stencil_tune_add_test(own_kernel_session_test
-  SOURCES own_kernel/own_kernel_session_test.cpp
+stencil_tune_add_test(user_kernel_session_test
+  SOURCES user_kernel/user_kernel_session_test.cpp
   LIBRARIES stencil_tune_replay)

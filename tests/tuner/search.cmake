@@ -8,7 +8,7 @@ stencil_tune_add_test(model_test
   LIBRARIES stencil_tune_fitter)
 target_link_libraries(model_test PRIVATE CudaHeaders::CudaHeaders)
 stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(report_test
+stencil_tune_add_test(final_table_test
   SOURCES
     report/report_page_test.cpp
     report/suite_page_test.cpp
@@ -17,7 +17,7 @@ stencil_tune_add_test(report_test
     terminal/csv_test.cpp
     terminal/terminal_test.cpp
     terminal/wrap_test.cpp
-  APART session/report_test.cpp session/run_plan_test.cpp
+  APART session/final_table_test.cpp session/run_plan_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test
   SOURCES
@@ -63,7 +63,7 @@ stencil_tune_add_test(command_line_test
   SOURCES
     commands/command_line_test.cpp
     commands/on_a_terminal_test.cpp
-    commands/own_winners_test.cpp
+    commands/user_kernel_winners_test.cpp
     commands/prediction_test.cpp
     commands/pseudo_terminal.cpp
     commands/shipped_winners_test.cpp

@@ -14,7 +14,7 @@
 #include "tuner/commands/db_trials.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 

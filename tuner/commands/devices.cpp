@@ -5,7 +5,7 @@
 #include "tuner/commands/program/command_line.hpp"
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 #include "tuner/terminal/text_table.hpp"
 

@@ -2,10 +2,10 @@
 #include "generator/candidates/explain.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/kernel/kernel_verbs.hpp"
 #include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/target.hpp"
 #include "tuner/commands/options/understood.hpp"
+#include "tuner/commands/user_kernel/kernel_verbs.hpp"
 #include "tuner/session/assembly.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
@@ -30,7 +30,7 @@ std::string prediction_text(const PerformanceModel& model, const Tuning& tuning)
 }  // namespace
 
 int run_explain(const Arguments& arguments) {
-  if (begins_with_kernel(arguments)) return explain_own_kernel(arguments);
+  if (begins_with_kernel(arguments)) return explain_user_kernel(arguments);
   CommandLine line("stencil-tune explain CODE --dims N [options]",
                    "Why a candidate is legal, or which constraint forbids it; its tile, halo, traffic and intensity by "
                    "the textbook's formulas, and what the performance model expects.\n",

@@ -6,7 +6,7 @@
 #include "tuner/commands/program/command_line.hpp"
 #include "tuner/replay/recorded_stencil.hpp"
 #include "tuner/replay/replay_report.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,9 @@
 #include "db/winner_choice.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/definition/text.hpp"
-#include "generator/kernel/signature.hpp"
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "generator/printable.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

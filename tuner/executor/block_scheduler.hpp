@@ -2,7 +2,7 @@
 // wait is over.
 #pragma once
 
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/guarded_array.hpp"
 #include "tuner/executor/host_interface.hpp"

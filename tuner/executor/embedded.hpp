@@ -1,7 +1,7 @@
 // The executor's own template files, as text.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <span>
 

@@ -6,7 +6,7 @@
 #include "tuner/executor/embedded.hpp"
 #include "tuner/executor/host_compiler.hpp"
 #include "tuner/executor/host_interface.hpp"
-#include "tuner/executor/own_source.hpp"
+#include "tuner/executor/user_source.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

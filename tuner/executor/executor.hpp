@@ -11,8 +11,8 @@
 //   HostFault that says which thread and where.
 #pragma once
 
-#include "generator/kernel/launch.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/launch.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/process/patience.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "tuner/executor/host_check.hpp"
 
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"

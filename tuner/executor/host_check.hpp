@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/candidates/tuning.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/process/patience.hpp"
 

@@ -1,7 +1,7 @@
 // Compiles text to a shared object with the machine's C++ compiler.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/process/patience.hpp"
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "runtime/cuda/module.hpp"
 #include "tuner/verify/field_set.hpp"
 

@@ -1,7 +1,7 @@
 // The calibrations that ship (tuner/model/calibrations/), as text.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <span>
 

@@ -1,6 +1,6 @@
 #include "tuner/model/work.hpp"
 
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
 #include "tuner/model/sweep_registers.hpp"
 

@@ -4,7 +4,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
 #include "generator/definition/corpus.hpp"
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "runtime/export/export.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
@@ -137,7 +137,7 @@ std::string options_of(const Problem& problem, const ProblemKey& key) {
 }
 
 /// The values of a trial's configuration; nothing where it is none of the definition any more.
-std::optional<ParameterValues> values_of(const OwnKernel& kernel, const TrialRecord& trial) {
+std::optional<ParameterValues> values_of(const UserKernel& kernel, const TrialRecord& trial) {
   try {
     return parse_configuration(kernel, trial.code);
   } catch (const Error&) {
@@ -145,7 +145,7 @@ std::optional<ParameterValues> values_of(const OwnKernel& kernel, const TrialRec
   }
 }
 
-std::vector<ReportedParameter> parameters_of(const OwnKernel& kernel, const ParameterValues& winner,
+std::vector<ReportedParameter> parameters_of(const UserKernel& kernel, const ParameterValues& winner,
                                              std::span<const TrialRecord> trials) {
   std::vector<ReportedParameter> all;
   for (std::size_t place = 0; place < kernel.parameters.size(); ++place) {
@@ -169,7 +169,7 @@ std::vector<ReportedParameter> parameters_of(const OwnKernel& kernel, const Para
 }
 
 /// Rates in GFLOP/s stand over operations a byte; others have no roofline.
-void add_counts(const OwnKernel& kernel, ReportData& data) {
+void add_counts(const UserKernel& kernel, ReportData& data) {
   if (!kernel.flops || !kernel.bytes) return;
   const auto flops = static_cast<double>(kernel.flops->evaluate(kernel.size_values()));
   const auto bytes = static_cast<double>(kernel.bytes->evaluate(kernel.size_values()));
@@ -180,7 +180,7 @@ void add_counts(const OwnKernel& kernel, ReportData& data) {
 
 }  // namespace
 
-ReportData collect_report(const OwnKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,
+ReportData collect_report(const UserKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,
                           const std::string& file) {
   ReportData data;
   data.winner = winner;
@@ -189,14 +189,14 @@ ReportData collect_report(const OwnKernel& kernel, const WinnerRecord& winner, s
   data.failures = failures_of(trials);
   add_counts(kernel, data);
   std::string sizes;
-  for (const OwnSize& size : kernel.sizes) sizes += fmt::format(" --size {}={}", size.name, size.value);
+  for (const UserKernelSize& size : kernel.sizes) sizes += fmt::format(" --size {}={}", size.name, size.value);
   data.commands = fmt::format("stencil-tune kernel {0}{1}\nstencil-tune export {0}{1} -o winner.cu", file, sizes);
   const bool is_f64 = std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
                                   [](const KernelArgument& each) { return each.type == CellType::f64; });
   add_device(winner.trial, is_f64 ? ElementType::f64 : ElementType::f32, data);
   if (const auto values = values_of(kernel, winner.trial)) {
     data.parameters = parameters_of(kernel, *values, trials);
-    data.kernel = own_source(kernel, *values).text;
+    data.kernel = user_source(kernel, *values).text;
   }
   return data;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "generator/own_kernel/own_kernel.hpp"
 #include "generator/stencil/problem.hpp"
+#include "generator/user_kernel/user_kernel.hpp"
 
 #include <span>
 #include <string>
@@ -64,7 +64,7 @@ struct ReportData {
 ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials);
 
 /// The same of a kernel of the user's own, whose definition stands in `file`.
-ReportData collect_report(const OwnKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,
+ReportData collect_report(const UserKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,
                           const std::string& file);
 
 }  // namespace stencil_tune

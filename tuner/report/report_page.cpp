@@ -3,7 +3,7 @@
 #include "runtime/library/lookup/pretuned.hpp"
 #include "tuner/report/chart.hpp"
 #include "tuner/report/html.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "tuner/search/correction.hpp"
 
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "tuner/search/optima.hpp"
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "tuner/search/candidate_set.hpp"
 
 #include <algorithm>

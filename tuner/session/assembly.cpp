@@ -3,20 +3,20 @@
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
-#include "generator/own_kernel/configuration.hpp"
+#include "generator/user_kernel/configuration.hpp"
 #include "runtime/compile/binary_cache.hpp"
 #include "runtime/files/scratch_folder.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/host_check.hpp"
-#include "tuner/own_kernel/own_kernel_subject.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/session/predict.hpp"
-#include "tuner/session/report.hpp"
 #include "tuner/session/serial_observer.hpp"
 #include "tuner/session/stencil_parts.hpp"
 #include "tuner/session/trials/time_budget.hpp"
 #include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/subject/stencil_subject.hpp"
+#include "tuner/user_kernel/user_kernel_subject.hpp"
 #include "tuner/verify/field_set.hpp"
 
 #include <fmt/format.h>
@@ -119,7 +119,7 @@ HostChecker host_checker(const TuningSettings& settings) {
 
 /// Winners of kernels of this name, of other sizes and of earlier sources too, that are legal here: those of the same
 /// GPU model first.
-std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject, const std::string& gpu,
+std::vector<std::string> configurations_that_won(const UserKernelSubject& subject, const std::string& gpu,
                                                  Database& database) {
   auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel, .count_trials = false});
   std::erase_if(winners, [&](const WinnerRecord& winner) {
@@ -135,7 +135,7 @@ std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject
 }
 
 /// What the search begins with and is compared with: the definition's default, else the first of all.
-NamedCandidate baseline_of(const OwnKernel& kernel) {
+NamedCandidate baseline_of(const UserKernel& kernel) {
   const DefaultConfiguration begin = default_configuration(kernel);
   if (!begin.objection.empty()) return {"default", std::nullopt, begin.objection};
   return {begin.is_defined ? "default" : "first", configuration_code(kernel, begin.values), ""};
@@ -180,11 +180,11 @@ TuningOutcome tune_stencil(const Problem& problem, const Target& target, const T
   return outcome;
 }
 
-TuningOutcome tune_own_kernel(const OwnKernel& kernel, SearchStrategy<std::string>& search, const Target& target,
-                              const TuningSettings& settings, Database& database, SessionObserver& observer) {
+TuningOutcome tune_user_kernel(const UserKernel& kernel, SearchStrategy<std::string>& search, const Target& target,
+                               const TuningSettings& settings, Database& database, SessionObserver& observer) {
   const double begun_s = SteadyClock().seconds();
   SerialObserver told(observer);
-  const OwnKernelSubject subject(kernel);
+  const UserKernelSubject subject(kernel);
   return run_assembled(
       {subject, search, {baseline_of(kernel)}, configurations_that_won(subject, target.gpu(), database), begun_s},
       target, settings, database, told);

@@ -2,7 +2,7 @@
 // through it, a stencil's problem and a kernel of the user's own.
 #pragma once
 
-#include "generator/own_kernel/own_kernel.hpp"
+#include "generator/user_kernel/user_kernel.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/search/search.hpp"
 #include "tuner/session/session.hpp"
@@ -40,8 +40,8 @@ TuningOutcome tune_stencil(const Problem& problem, const Target& target, const T
                            Database& database, SessionObserver& observer);
 
 /// Tunes on a GPU until the settings say stop. `search`: of the kernel's configurations. Throws as tune_stencil does.
-TuningOutcome tune_own_kernel(const OwnKernel& kernel, SearchStrategy<std::string>& search, const Target& target,
-                              const TuningSettings& settings, Database& database, SessionObserver& observer);
+TuningOutcome tune_user_kernel(const UserKernel& kernel, SearchStrategy<std::string>& search, const Target& target,
+                               const TuningSettings& settings, Database& database, SessionObserver& observer);
 
 /// How a session searches a stencil's candidates, and which it tries first. Problem and settings must outlive it.
 struct StencilSearch {

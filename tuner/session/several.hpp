@@ -1,7 +1,7 @@
 // The final table of a command that tuned several problems: a row for each.
 #pragma once
 
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 
 #include <span>
 #include <string>

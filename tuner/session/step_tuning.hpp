@@ -4,7 +4,7 @@
 
 #include "generator/stencil/passes.hpp"
 #include "tuner/session/assembly.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 
 #include "db/stored_code.hpp"
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/launch.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/launch.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "tuner/subject/stencil_on_device.hpp"
 #include "tuner/workers/wire.hpp"
 

@@ -1,8 +1,8 @@
 #include "tuner/subject/subject.hpp"
 
 #include "stencil_tune/error.hpp"
-#include "tuner/own_kernel/own_kernel_subject.hpp"
 #include "tuner/subject/stencil_subject.hpp"
+#include "tuner/user_kernel/user_kernel_subject.hpp"
 #include "tuner/workers/wire.hpp"
 
 #include <array>
@@ -19,7 +19,7 @@ std::unique_ptr<Subject> read_stencil(const Message& message) {
   return std::make_unique<StencilSubject>(message.at("problem").get<Problem>());
 }
 
-constexpr std::array kKinds{Kind{"stencil", read_stencil}, Kind{"kernel", read_own_kernel}};
+constexpr std::array kKinds{Kind{"stencil", read_stencil}, Kind{"kernel", read_user_kernel}};
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include "db/records.hpp"
 #include "generator/candidates/limits.hpp"
 #include "generator/candidates/run_plan.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "tuner/subject/message.hpp"

@@ -1,7 +1,7 @@
 // The cases of a suite in one table: what goes into a README.
 #pragma once
 
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/suites/suites.hpp"
 
 #include <string>

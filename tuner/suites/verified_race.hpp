@@ -1,7 +1,7 @@
 // Kernels side by side: those that are right race, the others get a row that says what is wrong with them.
 #pragma once
 
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <string>

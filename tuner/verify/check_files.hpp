@@ -1,7 +1,7 @@
 // The device code of verification and of the copy ceiling, as it is compiled at run time.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <span>
 

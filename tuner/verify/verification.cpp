@@ -2,7 +2,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"

@@ -284,10 +284,10 @@ std::string stage_constants(const Candidate& candidate) {
       "  // Bytes of a plane, of a stage with a plane of each input, and of all stages; what TMA brings; cells read at "
       "once.\n"
       "  static constexpr int kPlaneBytes = {};\n"
-      "  static constexpr int kStageBytes = {};\n"
+      "  static constexpr int kSlotBytes = {};\n"
       "  static constexpr int kBarriersAt = {};\n"
       "  static constexpr int kCopiedBytes = {};\n"
-      "  static constexpr int kStageVector = {};\n",
+      "  static constexpr int kSlotVector = {};\n",
       plane, stages.inputs * plane, stages.planes * stages.inputs * plane, stages.inputs * copied, vector);
 }
 

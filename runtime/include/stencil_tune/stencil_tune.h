@@ -30,8 +30,8 @@ typedef struct stencil_tune_library stencil_tune_library;
 typedef struct stencil_tune_stencil stencil_tune_stencil;
 /** A kernel that stencil_tune_lookup() found. */
 typedef struct stencil_tune_kernel stencil_tune_kernel;
-/** A kernel of the user's own that stencil_tune_own_find() found. */
-typedef struct stencil_tune_own_kernel stencil_tune_own_kernel;
+/** A kernel of the user's own that stencil_tune_user_kernel_find() found. */
+typedef struct stencil_tune_user_kernel stencil_tune_user_kernel;
 /** Sources and receivers that were placed for a kernel. */
 typedef struct stencil_tune_points stencil_tune_points;
 
@@ -489,48 +489,49 @@ stencil_tune_status stencil_tune_step_into_new_of_arrays(stencil_tune_kernel* ke
 /* Kernels of the user's own: docs/kernels-of-your-own.md. */
 
 /** A size of a definition with the value that it is wanted for. */
-typedef struct stencil_tune_own_size {
+typedef struct stencil_tune_user_kernel_size {
   const char* name;
   int64_t value;
-} stencil_tune_own_size;
+} stencil_tune_user_kernel_size;
 
 /** The configuration that won for these sizes on a GPU, else the next best that is known. Compiles nothing yet.
  * definition: path of a source or definition (*.cu, *.toml), or a name that is looked for in the folders of
  * STENCIL_TUNE_KERNELS. device: ordinal; -1: the GPU of the current context, else 0. */
-stencil_tune_status stencil_tune_own_find(stencil_tune_library* library, const char* definition,
-                                          const stencil_tune_own_size* sizes, int32_t size_count, int32_t device,
-                                          stencil_tune_own_kernel** kernel);
-void stencil_tune_own_release(stencil_tune_own_kernel* kernel); /**< NULL is fine */
+stencil_tune_status stencil_tune_user_kernel_find(stencil_tune_library* library, const char* definition,
+                                                  const stencil_tune_user_kernel_size* sizes, int32_t size_count,
+                                                  int32_t device, stencil_tune_user_kernel** kernel);
+void stencil_tune_user_kernel_release(stencil_tune_user_kernel* kernel); /**< NULL is fine */
 
 /* Texts live as long as the kernel. */
-stencil_tune_match stencil_tune_own_match(const stencil_tune_own_kernel* kernel);
-const char* stencil_tune_own_code(const stencil_tune_own_kernel* kernel);     /**< "TILE=32,RX=4" */
-const char* stencil_tune_own_evidence(const stencil_tune_own_kernel* kernel); /**< all of it, for people */
-double stencil_tune_own_rate(const stencil_tune_own_kernel* kernel);          /**< when tuned; 0: never */
-const char* stencil_tune_own_unit(const stencil_tune_own_kernel* kernel);     /**< unit of the rate: "GFLOP/s" */
-int32_t stencil_tune_own_device(const stencil_tune_own_kernel* kernel);       /**< ordinal of its GPU */
+stencil_tune_match stencil_tune_user_kernel_match(const stencil_tune_user_kernel* kernel);
+const char* stencil_tune_user_kernel_code(const stencil_tune_user_kernel* kernel);     /**< "TILE=32,RX=4" */
+const char* stencil_tune_user_kernel_evidence(const stencil_tune_user_kernel* kernel); /**< all of it, for people */
+double stencil_tune_user_kernel_rate(const stencil_tune_user_kernel* kernel);          /**< when tuned; 0: never */
+const char* stencil_tune_user_kernel_unit(const stencil_tune_user_kernel* kernel); /**< unit of the rate: "GFLOP/s" */
+int32_t stencil_tune_user_kernel_device(const stencil_tune_user_kernel* kernel);   /**< ordinal of its GPU */
 /** The CUDA source as it is compiled; to be freed by stencil_tune_free_text(). */
-stencil_tune_status stencil_tune_own_source(const stencil_tune_own_kernel* kernel, char** text);
+stencil_tune_status stencil_tune_user_source(const stencil_tune_user_kernel* kernel, char** text);
 
-int32_t stencil_tune_own_argument_count(const stencil_tune_own_kernel* kernel);
+int32_t stencil_tune_user_kernel_argument_count(const stencil_tune_user_kernel* kernel);
 /** NULL where there is no such argument. */
-const char* stencil_tune_own_argument_name(const stencil_tune_own_kernel* kernel, int32_t argument);
+const char* stencil_tune_user_kernel_argument_name(const stencil_tune_user_kernel* kernel, int32_t argument);
 /** "f32*": the address of an array; "i32": a value. NULL where there is no such argument. */
-const char* stencil_tune_own_argument_type(const stencil_tune_own_kernel* kernel, int32_t argument);
+const char* stencil_tune_user_kernel_argument_type(const stencil_tune_user_kernel* kernel, int32_t argument);
 /** That an array has at the least; 0: it is a value, or there is no such argument. */
-int64_t stencil_tune_own_argument_cells(const stencil_tune_own_kernel* kernel, int32_t argument);
+int64_t stencil_tune_user_kernel_argument_cells(const stencil_tune_user_kernel* kernel, int32_t argument);
 /** 1: an array that the kernel writes. */
-int32_t stencil_tune_own_argument_is_written(const stencil_tune_own_kernel* kernel, int32_t argument);
+int32_t stencil_tune_user_kernel_argument_is_written(const stencil_tune_user_kernel* kernel, int32_t argument);
 
 /** Compiles (or takes from the binary cache) and loads into the current context. Needed once a context. */
-stencil_tune_status stencil_tune_own_prepare(stencil_tune_own_kernel* kernel);
+stencil_tune_status stencil_tune_user_kernel_prepare(stencil_tune_user_kernel* kernel);
 /** One launch in the current context, with the grid of the sizes that the kernel was looked up for. arguments: where
  * each argument stands, as cuLaunchKernel() takes them: a device address, or a value in the definition's type. */
-stencil_tune_status stencil_tune_own_launch(stencil_tune_own_kernel* kernel, struct CUstream_st* stream,
-                                            void* const* arguments, int32_t argument_count);
+stencil_tune_status stencil_tune_user_kernel_launch(stencil_tune_user_kernel* kernel, struct CUstream_st* stream,
+                                                    void* const* arguments, int32_t argument_count);
 /** The same on any thread: the kernel's GPU is made current for the call, and the kernel prepared there. */
-stencil_tune_status stencil_tune_own_launch_on_device(stencil_tune_own_kernel* kernel, struct CUstream_st* stream,
-                                                      void* const* arguments, int32_t argument_count);
+stencil_tune_status stencil_tune_user_kernel_launch_on_device(stencil_tune_user_kernel* kernel,
+                                                              struct CUstream_st* stream, void* const* arguments,
+                                                              int32_t argument_count);
 
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);

@@ -1,7 +1,7 @@
 // Boxes of cells from one array to another, on the GPU: templates/box_copies.cuh.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/library/launch/loaded_kernel.hpp"
 #include "stencil_tune/grid.hpp"
 

@@ -1,7 +1,7 @@
 // A launch prepared so far that only addresses and coefficients are missing.
 #pragma once
 
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "runtime/cuda/driver.hpp"
 
 #include <cstddef>

@@ -74,8 +74,8 @@ Driver& driver_of(const Kernel::State& state) {
                           state.gpu.empty() ? state.architecture : state.gpu));
 }
 
-bool is_loaded(const Sweep& sweep, std::uint64_t context) {
-  return std::all_of(sweep.stages.begin(), sweep.stages.end(),
+bool is_loaded(const PlanPart& part, std::uint64_t context) {
+  return std::all_of(part.stages.begin(), part.stages.end(),
                      [&](const StageKernel& stage) { return stage.loaded->find(context) != nullptr; });
 }
 

@@ -13,8 +13,8 @@ namespace stencil_tune {
 /// The driver that runs the kernel. Throws Error(no_device) where it was looked up for a GPU by name.
 Driver& driver_of(const Kernel::State& state);
 
-/// All kernels of the sweep are loaded in the context.
-bool is_loaded(const Sweep& sweep, std::uint64_t context);
+/// All kernels of the part are loaded in the context.
+bool is_loaded(const PlanPart& part, std::uint64_t context);
 
 /// Throws Error(invalid_argument): the kernel is not loaded in the current context, or there is none.
 [[noreturn]] void refuse_context(bool is_current);

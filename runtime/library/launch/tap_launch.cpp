@@ -1,6 +1,6 @@
 #include "runtime/library/launch/tap_launch.hpp"
 
-#include "generator/kernel/stage_text.hpp"
+#include "generator/kernel_source/stage_text.hpp"
 #include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/carry_out.hpp"
 #include "runtime/library/launch/tap_template.hpp"

@@ -1,8 +1,8 @@
 // The kernel that serves any linear stencil from a table of taps, for as long as the chosen one is being compiled.
 #pragma once
 
-#include "generator/kernel/launch.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/launch.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <array>
 #include <cstddef>

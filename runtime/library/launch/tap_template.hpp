@@ -1,7 +1,7 @@
 // templates/taps.cuh as text. It is no template of candidates, so that their winners do not depend on it.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <span>
 

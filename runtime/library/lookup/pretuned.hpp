@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 
 #include <optional>
 #include <span>

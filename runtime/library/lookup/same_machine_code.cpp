@@ -1,6 +1,6 @@
 #include "runtime/library/lookup/same_machine_code.hpp"
 
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/compile/machine_code.hpp"
 #include "stencil_tune/error.hpp"
 

@@ -26,7 +26,7 @@ constexpr std::size_t kTensorMapAlignment = 64;  // alignment of a parameter tha
 constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostLaunches = 16;
 
-bool fuses(const Sweep& sweep) { return sweep.stages.size() == 1 && sweep.stages.front().tuning.family->fuses_steps; }
+bool fuses(const PlanPart& part) { return part.stages.size() == 1 && part.stages.front().tuning.family->fuses_steps; }
 
 std::int64_t place_in_field(const Problem& problem, const PointCell& cell) {
   return (cell.cell[2] * problem.extents.n[1] + cell.cell[1]) * problem.pitch + cell.cell[0];
@@ -45,7 +45,7 @@ class PlacementWriter {
       : state_(state), points_(points), problem_(state.kernel->step), cells_(receiver_cells(points)) {}
 
   void run() {
-    for (const Sweep& sweep : state_.kernel->plan) state_.sweeps.push_back(place(sweep));
+    for (const PlanPart& part : state_.kernel->plan) state_.parts.push_back(place(part));
     place_sources();
     place_receivers();
     const std::size_t captured = tables_.reserve(captured_bytes_);
@@ -80,13 +80,13 @@ class PlacementWriter {
     return reinterpret_cast<Type*>(bytes);
   }
 
-  SweepPoints place(const Sweep& sweep) {
-    SweepPoints result;
-    if (!fuses(sweep)) {
-      result.takes_part = !sweep.shares_passes;  // sources come between stages
+  PartPoints place(const PlanPart& part) {
+    PartPoints result;
+    if (!fuses(part)) {
+      result.takes_part = !part.shares_passes;  // sources come between stages
       return result;
     }
-    const StageKernel& stage = sweep.stages.front();
+    const StageKernel& stage = part.stages.front();
     const Candidate candidate(stage.problem, stage.tuning);
     const std::string obstacle = points_obstacle(candidate, points_);
     if (!obstacle.empty()) {
@@ -111,7 +111,7 @@ class PlacementWriter {
     std::vector<unsigned> places;
     for (const std::size_t cell : cells_.of_entries) places.push_back(sorted.places[cell]);
     result.places = tables_.add(by_receiver(places));
-    const std::size_t of_launch = sorted.places.size() * static_cast<std::size_t>(sweep.steps) * value_bytes();
+    const std::size_t of_launch = sorted.places.size() * static_cast<std::size_t>(part.steps) * value_bytes();
     const std::size_t launches =
         of_launch == 0 ? 1 : std::clamp<std::size_t>(kCapturedBytes / of_launch, 1, kMostLaunches);
     result.launches_between_sums = static_cast<int>(launches);
@@ -197,15 +197,15 @@ class PlacementWriter {
   void move(DevicePointer& address) const { address += state_.memory; }
 
   void find_addresses(std::size_t captured) {
-    for (SweepPoints& sweep : state_.sweeps) {
-      if (!sweep.fused) continue;
-      PointTables<double>& tables = sweep.tables;
+    for (PartPoints& part : state_.parts) {
+      if (!part.fused) continue;
+      PointTables<double>& tables = part.tables;
       move(tables.tiles);
       move(tables.planes);
       move(tables.warps);
       move(tables.sources);
       move(tables.receivers);
-      move(sweep.places);
+      move(part.places);
       tables.captured = reinterpret_cast<double*>(state_.memory + captured);
     }
     for (FieldSources& each : state_.field_sources) {
@@ -223,9 +223,9 @@ class PlacementWriter {
       return kernel;
     };
     bool captures = false;
-    for (std::size_t i = 0; i < state_.sweeps.size(); ++i) {
-      if (!state_.sweeps[i].fused) continue;
-      state_.sweeps[i].fused->prepare(state_.kernel->plan[i].stages.front().whole->geometry().shared_bytes);
+    for (std::size_t i = 0; i < state_.parts.size(); ++i) {
+      if (!state_.parts[i].fused) continue;
+      state_.parts[i].fused->prepare(state_.kernel->plan[i].stages.front().whole->geometry().shared_bytes);
       captures = true;
     }
     if (!state_.field_sources.empty()) state_.add = alone(PointTask::add);
@@ -253,8 +253,8 @@ Points::State::State(std::shared_ptr<const Kernel::State> of, const PointList& p
   check_points(kernel->step, points);
   check_counts(points);
   PlacementWriter(*this, points).run();
-  const auto main = std::find_if(sweeps.begin(), sweeps.end(), [](const SweepPoints& each) { return each.takes_part; });
-  fused_steps = kernel->plan[static_cast<std::size_t>(main - sweeps.begin())].steps;
+  const auto main = std::find_if(parts.begin(), parts.end(), [](const PartPoints& each) { return each.takes_part; });
+  fused_steps = kernel->plan[static_cast<std::size_t>(main - parts.begin())].steps;
   if (!notes.empty()) {
     notes.push_back(fmt::format("they make {} in a launch", fused_steps > 1 ? fmt::format("{} steps", fused_steps)
                                                                             : std::string("one step, or stage,")));

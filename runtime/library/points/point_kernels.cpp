@@ -1,7 +1,7 @@
 #include "runtime/library/points/point_kernels.hpp"
 
-#include "generator/kernel/source.hpp"
-#include "generator/kernel/stage_text.hpp"
+#include "generator/kernel_source/source.hpp"
+#include "generator/kernel_source/stage_text.hpp"
 
 #include <fmt/format.h>
 

@@ -48,17 +48,17 @@ PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, con
   if (steps / points.every > 0 && points.receivers > 0) check_address(kernel, "records", data.records);
 }
 
-void PointRun::launch(std::size_t sweep, int stage, const StageLaunch& launch) {
-  const SweepPoints& points = points_.sweeps[sweep];
-  if (waiting_.sweep != &points) sum_captured();
-  if (points.fused) return launch_fused(points, kernel_.plan[sweep].steps, launch);
+void PointRun::launch(std::size_t part, int stage, const StageLaunch& launch) {
+  const PartPoints& points = points_.parts[part];
+  if (waiting_.part != &points) sum_captured();
+  if (points.fused) return launch_fused(points, kernel_.plan[part].steps, launch);
   launch.run();
   add_sources(stage, launch);
 }
 
-void PointRun::finish(std::size_t sweep, std::span<void* const> buffers) {
-  const SweepPoints& points = points_.sweeps[sweep];
-  const int steps = kernel_.plan[sweep].steps;
+void PointRun::finish(std::size_t part, std::span<void* const> buffers) {
+  const PartPoints& points = points_.parts[part];
+  const int steps = kernel_.plan[part].steps;
   const bool records = points_.receivers > 0 && recorded_steps(steps) != 0;
   if (records && !points.fused) record_fields(buffers);
   step_ += steps;
@@ -84,16 +84,16 @@ unsigned PointRun::recorded_steps(int steps) const {
   return recorded;
 }
 
-void PointRun::launch_fused(const SweepPoints& sweep, int steps, const StageLaunch& launch) {
-  if (waiting_.launches == 0) waiting_ = {&sweep, step_, 0};
-  PointTables<double> tables = sweep.tables;
-  tables.captured = static_cast<double*>(captured_at(sweep, step_));
+void PointRun::launch_fused(const PartPoints& part, int steps, const StageLaunch& launch) {
+  if (waiting_.launches == 0) waiting_ = {&part, step_, 0};
+  PointTables<double> tables = part.tables;
+  tables.captured = static_cast<double*>(captured_at(part, step_));
   tables.series = static_cast<const double*>(data_.series != nullptr ? series_at(step_) : nullptr);
   tables.recorded = recorded_steps(steps);
-  const std::size_t multiple = sweep.parameter_multiple;
+  const std::size_t multiple = part.parameter_multiple;
   std::vector<std::byte> more((sizeof(tables) + multiple - 1) / multiple * multiple);
   std::memcpy(more.data(), &tables, sizeof(tables));
-  launch.run(module_of(*sweep.fused), more);
+  launch.run(module_of(*part.fused), more);
 }
 
 void PointRun::add_sources(int stage, const StageLaunch& launch) {
@@ -127,25 +127,25 @@ void PointRun::record_fields(std::span<void* const> buffers) {
 }
 
 /// Where the launch that waits longest, and those after it, capture the state after that step of the call.
-void* PointRun::captured_at(const SweepPoints& sweep, std::int64_t step) const {
-  const long long values = (step - waiting_.first_step) * sweep.tables.captured_stride;
-  return reinterpret_cast<std::byte*>(sweep.tables.captured) + static_cast<std::size_t>(values) * value_bytes_;
+void* PointRun::captured_at(const PartPoints& part, std::int64_t step) const {
+  const long long values = (step - waiting_.first_step) * part.tables.captured_stride;
+  return reinterpret_cast<std::byte*>(part.tables.captured) + static_cast<std::size_t>(values) * value_bytes_;
 }
 
 void PointRun::sum_captured() {
   if (waiting_.launches == 0) return;
-  const SweepPoints& sweep = *waiting_.sweep;
+  const PartPoints& part = *waiting_.part;
   const std::int64_t first = records_before(waiting_.first_step);
   const std::int64_t records = records_before(step_) - first;
   if (records > 0 && points_.receivers > 0) {
     const std::int64_t first_recorded = (first + 1) * points_.every - 1;
-    const SumArguments<double> argument{.captured = static_cast<const double*>(captured_at(sweep, first_recorded)),
+    const SumArguments<double> argument{.captured = static_cast<const double*>(captured_at(part, first_recorded)),
                                         .first = as<unsigned>(points_.receiver_tables.first),
-                                        .places = as<unsigned>(sweep.places),
+                                        .places = as<unsigned>(part.places),
                                         .weight = as<double>(points_.receiver_tables.weight),
                                         .records = static_cast<double*>(record_at(first)),
                                         .count = points_.receivers,
-                                        .stride = sweep.tables.captured_stride * points_.every};
+                                        .stride = part.tables.captured_stride * points_.every};
     launch_alone(*points_.sum, points_.receivers, records, argument);
   }
   waiting_ = {};

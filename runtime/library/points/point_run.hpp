@@ -17,15 +17,15 @@ class PointRun {
   PointRun(const Kernel::State& kernel, const Points::State& points, const PointData& data, std::int64_t steps,
            CUstream_st* stream);
 
-  /// Whether the plan's sweep of that number can be made with points.
-  bool takes(std::size_t sweep) const { return points_.sweeps[sweep].takes_part; }
+  /// Whether the plan's part of that number can be made with points.
+  bool takes(std::size_t part) const { return points_.parts[part].takes_part; }
 
-  /// A launch of the sweep: all its steps with their points, or a stage and then its sources.
-  void launch(std::size_t sweep, int stage, const StageLaunch& launch);
+  /// A launch of the part: all its steps with their points, or a stage and then its sources.
+  void launch(std::size_t part, int stage, const StageLaunch& launch);
 
-  /// Records what the sweep's steps left: buffers are in the places that they have after it. Fused steps may be
+  /// Records what the part's steps left: buffers are in the places that they have after it. Fused steps may be
   /// recorded later.
-  void finish(std::size_t sweep, std::span<void* const> buffers);
+  void finish(std::size_t part, std::span<void* const> buffers);
 
   /// After the last launch.
   void leave() { sum_captured(); }
@@ -33,10 +33,10 @@ class PointRun {
  private:
   const void* series_at(std::int64_t step) const;
   void* record_at(std::int64_t record) const;
-  void* captured_at(const SweepPoints& sweep, std::int64_t step) const;
+  void* captured_at(const PartPoints& part, std::int64_t step) const;
   std::int64_t records_before(std::int64_t step) const;
   unsigned recorded_steps(int steps) const;
-  void launch_fused(const SweepPoints& sweep, int steps, const StageLaunch& launch);
+  void launch_fused(const PartPoints& part, int steps, const StageLaunch& launch);
   void add_sources(int stage, const StageLaunch& launch);
   void record_fields(std::span<void* const> buffers);
   void sum_captured();
@@ -52,9 +52,9 @@ class PointRun {
   std::size_t value_bytes_;
   std::int64_t step_ = 0;  ///< made in this call
 
-  /// Launches whose captured cells are not summed up yet, all of one sweep.
+  /// Launches whose captured cells are not summed up yet, all of one part.
   struct Waiting {
-    const SweepPoints* sweep = nullptr;
+    const PartPoints* part = nullptr;
     std::int64_t first_step = 0;
     int launches = 0;
   };

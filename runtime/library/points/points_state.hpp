@@ -12,10 +12,10 @@
 
 namespace stencil_tune {
 
-/// The points in a sweep of the plan whose launches fuse steps or stages.
-struct SweepPoints {
+/// The points in a part of the plan whose launches fuse steps or stages.
+struct PartPoints {
   bool takes_part = true;               ///< false: its kernel takes no points, so that runs with them go without it
-  std::shared_ptr<LoadedKernel> fused;  ///< null: the sweep is made stage by stage
+  std::shared_ptr<LoadedKernel> fused;  ///< null: the part is made stage by stage
   std::size_t parameter_multiple = 1;   ///< bytes that the kernel's parameter is a multiple of
   PointTables<double> tables{};         ///< addresses; those of values may be floats'
   DevicePointer places = 0;             ///< places of receivers' cells among the captured
@@ -30,7 +30,7 @@ struct FieldSources {
   DevicePointer places = 0, first = 0, source = 0, weight = 0;  ///< AddArguments
 };
 
-/// The receivers, for all sweeps.
+/// The receivers, for all parts.
 struct ReceiverTables {
   std::vector<int> fields;                                    ///< recorded, under their names after a step
   DevicePointer first = 0, cells = 0, field = 0, weight = 0;  ///< RecordArguments
@@ -45,7 +45,7 @@ struct Points::State {
   std::shared_ptr<const Kernel::State> kernel;
   std::uint64_t context_id = 0;
   int sources = 0, receivers = 0, every = 1;
-  std::vector<SweepPoints> sweeps;  ///< one for each of the plan's
+  std::vector<PartPoints> parts;  ///< one for each of the plan's
   std::vector<FieldSources> field_sources;
   ReceiverTables receiver_tables;
   std::shared_ptr<LoadedKernel> add, record, sum;  ///< null where there is nothing to do for them

@@ -1,6 +1,6 @@
 #include "generator/candidates/space.hpp"
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "tests/generator/problems.hpp"
 
 #include <gtest/gtest.h>

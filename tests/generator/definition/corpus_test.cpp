@@ -1,8 +1,8 @@
 #include "generator/definition/corpus.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/regroup.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/regroup.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/generator/definition/corpus_reference.hpp"
 

@@ -2,7 +2,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/definition/expression/operators.hpp"
 #include "generator/definition/text.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>

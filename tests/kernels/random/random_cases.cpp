@@ -4,7 +4,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/shape.hpp"
 #include "generator/candidates/space.hpp"
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "tests/kernels/random/random_stencils.hpp"
 #include "tests/kernels/random/random_systems.hpp"
 #include "tuner/verify/sharpness.hpp"

@@ -38,9 +38,9 @@ def open_library(path):
 
 RESULTS = {"void": None, "const char*": c.c_char_p, "double": c.c_double, "size_t": c.c_size_t, "int32_t": c.c_int32,
            "int64_t": c.c_int64, "stencil_tune_status": c.c_int, "stencil_tune_match": c.c_int}
-HANDLE = re.compile(r"(?:const )?stencil_tune_(?:library|stencil|kernel|own_kernel|points|grid)\*+ ")
+HANDLE = re.compile(r"(?:const )?stencil_tune_(?:library|stencil|kernel|user_kernel|points|grid)\*+ ")
 MATCH_DEFAULT = 4
-NOWHERE = ("kernel_device", "own_device", "stencil_field_axis", "stencil_field_next",
+NOWHERE = ("kernel_device", "user_kernel_device", "stencil_field_axis", "stencil_field_next",
            "stencil_field_layers")  # where -1 says that there is none
 
 

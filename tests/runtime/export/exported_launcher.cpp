@@ -2,8 +2,8 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/launch.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/launch.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "runtime/export/export.hpp"
 #include "tests/runtime/export/launch_record.h"

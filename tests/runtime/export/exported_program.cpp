@@ -1,7 +1,7 @@
 #include "tests/runtime/export/exported_program.hpp"
 
 #include "generator/candidates/family.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/export/export.hpp"
 #include "tests/runtime/export/host_launch.h"
 #include "tuner/executor/executor.hpp"

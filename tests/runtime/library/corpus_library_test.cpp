@@ -1,7 +1,7 @@
 // Every stencil of the corpus through the library: looked up, prepared, launched and advanced on a driver that notes it
 // all down. What the kernels compute is held by tests/kernels/corpus_kernels_test.cpp.
 #include "generator/candidates/space.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"

@@ -1,5 +1,5 @@
 // The plan of a run of several steps: what is fused, what is left, and where the buffers end.
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/library/kernel_state.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/compile/fake_compiler.hpp"

@@ -1,6 +1,6 @@
 #include "stencil_tune/library.hpp"
 
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/compile/fake_compiler.hpp"
@@ -238,7 +238,7 @@ TEST_F(LibraryTest, UnpreparedOrWrongContextIsAnErrorNotALaunch) {
   EXPECT_EQ(compiled_, 1) << "loaded twice, compiled once";
 }
 
-TEST_F(LibraryTest, EachGpuHasItsOwnKernel) {
+TEST_F(LibraryTest, EachGpuHasItsKernel) {
   driver_.gpus.resize(2);
   prepared(heat());
   driver_.current = 1;

@@ -1,7 +1,7 @@
 #include "tuner/commands/winner/winner_lookup.hpp"
 
 #include "db/trial_store.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "tests/runtime/temporary_folder.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 

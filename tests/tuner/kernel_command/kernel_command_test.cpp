@@ -1,6 +1,6 @@
 // `stencil-tune kernel` as a user runs it, on a GPU that is made of the CPU: with its processes, its database and the
 // kernels that ship.
-#include "tests/generator/own_kernel/definitions.hpp"
+#include "tests/generator/user_kernel/definitions.hpp"
 #include "tests/tuner/commands/program_run.hpp"
 
 #include <nlohmann/json.hpp>

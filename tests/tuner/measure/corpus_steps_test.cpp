@@ -1,7 +1,7 @@
 // Whole steps of the systems of the corpus, verified and timed as a tune would, on a device made of the CPU.
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"

@@ -1,7 +1,7 @@
 // How candidates are verified, timed and raced, on a device made of the CPU.
 #include "tuner/measure/device_bench.hpp"
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/measurement.hpp"

@@ -1,6 +1,6 @@
 #include "tests/tuner/measure/host_device.hpp"
 
-#include "generator/kernel/launch.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/measure/host_checks.hpp"
 

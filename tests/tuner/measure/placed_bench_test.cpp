@@ -1,7 +1,7 @@
 // Verification as on a GPU of definitions with arrays along one axis and boundaries of their own: right kernels pass,
 // and those of another definition do not.
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"

@@ -2,7 +2,7 @@
 // the CPU.
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/generator/systems.hpp"
 #include "tests/tuner/measure/host_device.hpp"

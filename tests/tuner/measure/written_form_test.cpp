@@ -1,7 +1,7 @@
 // Kernels come from a stencil's simplified form and are checked against its written one: a mistake in simplifying
 // shows.
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/measure/host_device.hpp"

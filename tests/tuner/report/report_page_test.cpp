@@ -1,7 +1,7 @@
 #include "tuner/report/report_page.hpp"
 
 #include "generator/candidates/tuning.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "tests/runtime/temporary_folder.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 

@@ -1,7 +1,7 @@
 #include "tests/tuner/search/random_search.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/search/correction.hpp"

@@ -4,7 +4,7 @@
 
 #include "db/trial_store.hpp"
 #include "db/winner_store.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/session/progress.hpp"

@@ -1,7 +1,7 @@
 #include "tuner/session/stage_by_stage.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 
 #include <gtest/gtest.h>
 

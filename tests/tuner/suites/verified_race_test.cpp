@@ -2,7 +2,7 @@
 #include "tuner/suites/verified_race.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/measure/host_device.hpp"

@@ -3,7 +3,7 @@
 
 #include "tuner/commands/options/target.hpp"
 #include "tuner/session/assembly.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 
 namespace stencil_tune {
 

@@ -6,7 +6,7 @@
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/session/step_tuning.hpp"
 
 #include <fmt/format.h>

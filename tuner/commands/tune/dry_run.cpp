@@ -2,7 +2,7 @@
 
 #include "db/trial_store.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/text_table.hpp"

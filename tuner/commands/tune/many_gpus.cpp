@@ -12,7 +12,7 @@
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/scaling/recorded_links.hpp"
 #include "tuner/scaling/scaling_model.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 #include "tuner/terminal/terminal.hpp"
 #include "tuner/terminal/text_table.hpp"

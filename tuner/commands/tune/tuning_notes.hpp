@@ -3,7 +3,7 @@
 
 #include "db/database.hpp"
 #include "tuner/session/assembly.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 
 #include <string>
 #include <vector>

@@ -8,15 +8,15 @@
 #include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/kernel/kernel_verbs.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/understood.hpp"
 #include "tuner/commands/options/winner_options.hpp"
+#include "tuner/commands/user_kernel/kernel_verbs.hpp"
 #include "tuner/commands/winner/winner_by_id.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/session/assembly.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/counted.hpp"
 
@@ -129,7 +129,7 @@ WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id
 }  // namespace
 
 int run_export(const Arguments& arguments) {
-  if (begins_with_kernel(arguments)) return export_own_kernel(arguments);
+  if (begins_with_kernel(arguments)) return export_user_kernel(arguments);
   CommandLine line = export_command_line();
   const auto values = line.parse(arguments);
   if (!values) return 0;

@@ -14,7 +14,7 @@
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/model/device_model.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/csv.hpp"

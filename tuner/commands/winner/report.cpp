@@ -9,11 +9,11 @@
 #include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/kernel/kernel_verbs.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/understood.hpp"
 #include "tuner/commands/options/winner_options.hpp"
+#include "tuner/commands/user_kernel/kernel_verbs.hpp"
 #include "tuner/commands/winner/winner_by_id.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/report/suite_page.hpp"
@@ -77,7 +77,7 @@ Subject subject_of(const po::variables_map& values, const std::string& id, Datab
 }  // namespace
 
 int run_report(const Arguments& arguments) {
-  if (begins_with_kernel(arguments)) return report_own_kernel(arguments);
+  if (begins_with_kernel(arguments)) return report_user_kernel(arguments);
   CommandLine line("stencil-tune report ID | --dims N | --bench RECORD.json [options] -o FILE.html",
                    "One page about a winner: how it was found, what limits it, its source. It opens in any browser, "
                    "without a network.\n",

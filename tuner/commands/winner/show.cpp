@@ -18,7 +18,7 @@
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/commands/winner/winner_by_id.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
-#include "tuner/session/report.hpp"
+#include "tuner/session/final_table.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 

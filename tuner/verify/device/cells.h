@@ -7,7 +7,7 @@
 
 namespace stencil_tune::check {
 
-/// As enum CellType of generator/own_kernel counts.
+/// As enum CellType of generator/user_kernel counts.
 enum class Cell : int { f32, f64, f16, bf16, i32, u32, i64, u64, u8 };
 
 /// As enum Fill counts.

@@ -3,7 +3,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel_source/source.hpp"
 #include "runtime/library/launch/box_launches.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/runtime/fake_driver.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/library/lookup/lookup.hpp"
 
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "tests/runtime/expect_error.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "db/exchange.hpp"
 #include "db/stored_code.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/library/lookup/lookup.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "runtime/library/lookup/same_machine_code.hpp"
 
 #include "db/stored_code.hpp"
-#include "generator/kernel/signature.hpp"
+#include "generator/kernel_source/signature.hpp"
 #include "runtime/compile/machine_code.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/runtime/compile/compiler_if_there.hpp"

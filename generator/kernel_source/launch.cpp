@@ -1,0 +1,226 @@
+#include "generator/kernel_source/launch.hpp"
+
+#include "generator/candidates/family.hpp"
+#include "stencil_tune/error.hpp"
+#include "templates/tile_grid.cuh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kTensorMapAlignment = 64;
+
+/// The tiles of a launch along the kernel's axes.
+struct TileGrid {
+  Lengths low{};     ///< first cell of the box
+  Lengths high{};    ///< one past the box's last cell
+  Lengths origin{};  ///< first output of the first tile
+  Lengths tiles{};   ///< cluster_tiles
+};
+
+TileGrid tile_grid(const Candidate& candidate, const Box& box) {
+  const KernelShape& shape = candidate.shape();
+  TileGrid grid;
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    const int grid_axis = shape.axes.grid_axis[a];
+    grid.low[a] = grid_axis < 0 ? 0 : box.low[static_cast<std::size_t>(grid_axis)];
+    grid.high[a] = grid_axis < 0 ? 1 : box.high[static_cast<std::size_t>(grid_axis)];
+    grid.origin[a] = grid.low[a];
+  }
+  if (shape.placement == Placement::inside) {  // tiles have their places whatever is updated
+    grid.tiles = shape.tiles;
+    return grid;
+  }
+  grid.origin[0] = line_before(grid.low[0], static_cast<long long>(size_of(candidate.problem().type)));
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    grid.tiles[a] = tiles_between(grid.origin[a], grid.high[a], shape.cluster_tile[a]);
+  }
+  return grid;
+}
+
+/// Members of a structure, one after the other, each on its own boundary.
+class Packer {
+ public:
+  explicit Packer(std::size_t skipped) : bytes_(skipped) {}
+
+  /// Returns where it stands.
+  template <class T>
+  std::size_t put(T value) {
+    const std::size_t at = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+    bytes_.resize(at + sizeof(T));
+    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+    return at;
+  }
+
+  /// Returns where the first stands.
+  template <class T>
+  std::size_t put_all(std::span<const T> values) {
+    const std::size_t at = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+    for (const T& value : values) put(value);
+    return at;
+  }
+
+  std::vector<std::byte> finish(std::size_t alignment) && {
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+    return std::move(bytes_);
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+template <class Value>
+void write_as(std::span<const double> coefficients, std::byte* to) {
+  for (const double coefficient : coefficients) {
+    const auto value = static_cast<Value>(coefficient);
+    std::memcpy(to, &value, sizeof(Value));
+    to += sizeof(Value);
+  }
+}
+
+void require_count(std::string_view what, std::size_t given, std::size_t needed) {
+  if (given == needed) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("the stencil has {} {}, {} were given", needed, what, given));
+}
+
+}  // namespace
+
+std::size_t place_bytes(const Problem& problem) {
+  return problem.facts.placed ? kPlaceBytes + problem.stencil.profiles.size() * sizeof(std::uint64_t) : 0;
+}
+
+LaunchGeometry launch_geometry(const Candidate& candidate, const Box& box) {
+  const Tuning& tuning = candidate.tuning();
+  LaunchGeometry geometry;
+  geometry.block = {static_cast<unsigned>(tuning.block_x), static_cast<unsigned>(tuning.block_y),
+                    static_cast<unsigned>(tuning.block_z * tuning.groups)};
+  geometry.shared_bytes = candidate.shape().shared.bytes;
+  if (box.cells() == 0) {
+    geometry.grid = {0, 0, 0};
+    return geometry;
+  }
+  const Lengths blocks = blocks_of(tile_grid(candidate, box).tiles, tuning);
+  geometry.cluster = static_cast<unsigned>(tuning.cluster);
+  if (numbers_blocks_by_axis(tuning)) {
+    for (std::size_t a = 0; a < kMaxRank; ++a) geometry.grid[a] = static_cast<unsigned>(blocks[a]);
+  } else {
+    geometry.grid = {static_cast<unsigned>(blocks[0] * blocks[1] * blocks[2]), 1, 1};
+  }
+  return geometry;
+}
+
+std::array<int, kMaxRank> output_tile(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  const Lengths& tile = shape.placement == Placement::inside ? shape.whole_tile : shape.cluster_tile;
+  std::array<int, kMaxRank> result{1, 1, 1};
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    if (shape.axes.has(a)) result[static_cast<std::size_t>(shape.axes.grid_axis[a])] = static_cast<int>(tile[a]);
+  }
+  return result;
+}
+
+KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
+  const Problem& problem = candidate.problem();
+  const KernelAxes& axes = candidate.shape().axes;
+  const TileGrid grid = tile_grid(candidate, box);
+  const int steps = sweeps_per_launch(candidate.tuning());
+  profiles_ = problem.facts.placed ? problem.stencil.profiles.size() : 0;
+  inputs_ = kernel_inputs(problem, steps).size() - profiles_;
+  outputs_ = kernel_outputs(problem, steps).size();
+  coefficients_ = problem.stencil.coefficients.size();
+  doubles_ = problem.type == ElementType::f64;
+  if (candidate.shape().uses_tensor_maps) add_tensor_maps(candidate);
+
+  Packer packer(maps_.size() * kTensorMapBytes);
+  inputs_at_ = packer.put_all(std::span<const std::uint64_t>(std::vector<std::uint64_t>(inputs_)));
+  outputs_at_ = packer.put_all(std::span<const std::uint64_t>(std::vector<std::uint64_t>(outputs_)));
+  packer.put_all(std::span<const std::int64_t>(grid.low));
+  packer.put_all(std::span<const std::int64_t>(grid.high));
+  packer.put_all(std::span<const std::int64_t>(grid.origin));
+  packer.put_all(std::span<const std::int64_t>(axes.extents));
+  packer.put(axes.strides[1]);
+  packer.put(axes.strides[2]);
+  for (const std::int64_t tiles : grid.tiles) packer.put(static_cast<std::uint32_t>(tiles));
+  packer.put(std::uint32_t{0});
+  placed_ = problem.facts.placed;
+  grid_axis_ = axes.grid_axis;
+  std::vector<double> values;
+  for (const Coefficient& coefficient : problem.stencil.coefficients) values.push_back(coefficient.value);
+  if (placed_) values.resize(values.size() + place_bytes(problem) / (doubles_ ? sizeof(double) : sizeof(float)));
+  if (values.empty()) {
+    packer.put(0.0);  // an array of none has one
+  } else if (doubles_) {
+    coefficients_at_ = packer.put_all(std::span<const double>(values));
+  } else {
+    const std::vector<float> floats(values.begin(), values.end());
+    coefficients_at_ = packer.put_all(std::span<const float>(floats));
+  }
+  packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
+}
+
+void KernelArguments::add_tensor_maps(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const KernelAxes& axes = candidate.shape().axes;
+  const CopiedBox& box = candidate.shape().copied_box;
+  const auto size = static_cast<std::int64_t>(size_of(problem.type));
+  TensorMapRequest request;
+  for (std::size_t a = 0; a < kMaxRank; ++a) request.extents[a] = static_cast<std::uint64_t>(axes.extents[a]);
+  // A 2D grid has no kernel y: one row a plane, any legal stride.
+  const std::int64_t row = axes.has(1) ? axes.strides[1] : problem.pitch;
+  request.strides = {static_cast<std::uint64_t>(row * size), static_cast<std::uint64_t>(axes.strides[2] * size)};
+  request.box = {static_cast<std::uint32_t>(box.cells), static_cast<std::uint32_t>(box.rows), 1};
+  for (std::size_t i = 0; i < inputs_; ++i) {
+    request.offset = i * kTensorMapBytes;
+    maps_.push_back(request);
+  }
+}
+
+void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
+                            std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to,
+                            const Place& place) const {
+  require_count("inputs", inputs.size(), inputs_ + profiles_);
+  require_count("outputs", outputs.size(), outputs_);
+  if (!coefficients.empty()) require_count("coefficients", coefficients.size(), coefficients_);
+  std::memcpy(to.data(), packed_.data(), packed_.size());
+  std::memcpy(to.data() + inputs_at_, inputs.data(), inputs_ * sizeof(std::uint64_t));
+  std::memcpy(to.data() + outputs_at_, outputs.data(), outputs.size_bytes());
+  if (doubles_) {
+    write_as<double>(coefficients, to.data() + coefficients_at_);
+  } else {
+    write_as<float>(coefficients, to.data() + coefficients_at_);
+  }
+  if (placed_) write_place(place, inputs.subspan(inputs_), to);
+  for (std::size_t i = 0; i < maps_.size(); ++i) {
+    TensorMapRequest map = maps_[i];
+    map.address = inputs[i];
+    encode_map(map, to.subspan(map.offset, kTensorMapBytes));
+  }
+}
+
+std::vector<std::byte> KernelArguments::pack(std::span<const std::uint64_t> inputs,
+                                             std::span<const std::uint64_t> outputs,
+                                             std::span<const double> coefficients, const EncodeMap& encode_map,
+                                             const Place& place) const {
+  std::vector<std::byte> bytes(packed_.size());
+  write(inputs, outputs, coefficients, encode_map, bytes, place);
+  return bytes;
+}
+
+void KernelArguments::write_place(const Place& place, std::span<const std::uint64_t> profiles,
+                                  std::span<std::byte> to) const {
+  std::array<std::int64_t, kMaxRank + 1> numbers{0, 0, 0, place.step};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (grid_axis_[axis] >= 0) numbers[axis] = place.origin[static_cast<std::size_t>(grid_axis_[axis])];
+  }
+  static_assert(sizeof numbers == kPlaceBytes);
+  const std::size_t own = coefficients_ * (doubles_ ? sizeof(double) : sizeof(float));
+  std::memcpy(to.data() + coefficients_at_ + own, numbers.data(), sizeof numbers);
+  if (profiles.empty()) return;
+  std::memcpy(to.data() + coefficients_at_ + own + sizeof numbers, profiles.data(), profiles.size_bytes());
+}
+
+}  // namespace stencil_tune

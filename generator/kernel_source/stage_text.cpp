@@ -1,0 +1,92 @@
+#include "generator/kernel_source/stage_text.hpp"
+
+#include "generator/kernel_source/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+std::string boundary_text(Boundary boundary) { return fmt::format("stencil_tune::Boundary::{}", name(boundary)); }
+
+}  // namespace
+
+std::string_view storage_type(ElementType type) {
+  switch (type) {
+    case ElementType::f64:
+      return "double";
+    case ElementType::f32:
+      return "float";
+    case ElementType::f16:
+      return "stencil_tune::F16";
+    case ElementType::bf16:
+      return "stencil_tune::BF16";
+  }
+  return {};
+}
+
+AxisMap axis_map_of(const KernelAxes& axes) {
+  AxisMap axis_map{0, 1, 2};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (axes.grid_axis[axis] >= 0) axis_map[static_cast<std::size_t>(axes.grid_axis[axis])] = static_cast<int>(axis);
+  }
+  return axis_map;
+}
+
+std::string type_members(const Candidate& candidate) {
+  const ElementType type = candidate.problem().type;
+  return fmt::format(
+      "  using Storage = {};\n"
+      "  using Value = {};\n"
+      "  using Index = {};\n",
+      storage_type(type), type == ElementType::f64 ? "double" : "float",
+      candidate.shape().wide_index ? "long long" : "int");
+}
+
+std::string coefficient_constants(const Problem& problem) {
+  const std::size_t own = problem.stencil.coefficients.size();
+  if (!problem.facts.placed) return fmt::format("kCoefficients = {}", own);
+  const std::size_t place = place_bytes(problem) / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
+  return fmt::format("kPlace = {}, kCoefficients = {}", own, own + place);
+}
+
+std::string reach_members(const std::array<Reach, kMaxRank>& reach) {
+  return fmt::format(
+      "  // How far the taps reach below and above a cell on each axis.\n"
+      "  static constexpr int kLowX = {}, kHighX = {}, kLowY = {}, kHighY = {}, kLowZ = {}, kHighZ = {};\n",
+      -reach[0].low, reach[0].high, -reach[1].low, reach[1].high, -reach[2].low, reach[2].high);
+}
+
+std::string boundary_members(const KernelAxes& axes) {
+  return fmt::format("  static constexpr stencil_tune::Boundary kBoundaryX = {}, kBoundaryY = {}, kBoundaryZ = {};\n",
+                     boundary_text(axes.boundaries[0]), boundary_text(axes.boundaries[1]),
+                     boundary_text(axes.boundaries[2]));
+}
+
+std::string using_directive(std::string_view statements) {
+  for (std::size_t open = statements.find('('); open != std::string_view::npos; open = statements.find('(', open + 1)) {
+    std::size_t name = open;
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    while (name > 0 && is_word(statements[name - 1])) --name;
+    if (name < open && statements.substr(name, open - name) != "u") return "    using namespace stencil_tune;\n";
+  }
+  return {};
+}
+
+std::string update_member(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axis_map) {
+  const std::string statements = update_text(stencil, stage, facts, axis_map);
+  const bool weighs = statements.find("c[") != std::string::npos;
+  return fmt::format(
+      R"(  // u(input, dx, dy, dz) is a cell of an input, c[i] a coefficient.
+  template <class Cells>
+  STENCIL_DEVICE static void update(const Cells& u, const Value* c, Value (&out)[kOutputs]) {{
+{}{}{}  }}
+)",
+      using_directive(statements), statements, weighs ? "" : "    (void)c;\n");
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,32 @@
+// One stage as members of a generated type: what templates ask of a stencil.
+#pragma once
+
+#include "generator/candidates/shape.hpp"
+#include "generator/kernel_source/update_text.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace stencil_tune {
+
+/// What templates call the type of a cell in memory.
+std::string_view storage_type(ElementType type);
+
+AxisMap axis_map_of(const KernelAxes& axes);
+
+/// "using namespace stencil_tune;" where the statements call functions of the templates.
+std::string using_directive(std::string_view statements);
+
+/// Storage, Value, Index.
+std::string type_members(const Candidate& candidate);
+/// kCoefficients. Behind the coefficients comes the place, where an update asks for it: templates/window.cuh.
+std::string coefficient_constants(const Problem& problem);
+/// kLowX ... kHighZ, with a comment.
+std::string reach_members(const std::array<Reach, kMaxRank>& reach);
+/// kBoundaryX ... kBoundaryZ.
+std::string boundary_members(const KernelAxes& axes);
+/// update(u, c, out) of a stage.
+std::string update_member(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axis_map);
+
+}  // namespace stencil_tune
