@@ -26,6 +26,9 @@ RunPlan plan_run(const Problem& problem, const Tuning& tuning, const Limits& lim
   } else {
     plan.singles = left;
   }
+  const Tuning single = with_steps(tuning, 1);
+  const bool makes_whole_steps = problem.stage == kWholeStep;
+  if (plan.singles > 0 && makes_whole_steps && is_legal({problem, single}, limits)) plan.single = code(single);
   return plan;
 }
 

@@ -22,6 +22,7 @@ struct RunPlan {
   int launches = 0;                      ///< how many of those
   std::optional<Remainder> remainder{};  ///< nothing where no steps are left for one
   int singles = 0;                       ///< steps that are left without it
+  std::string single{};                  ///< the candidate with one step, where it may make those in one pass each
 };
 
 /// problem.steps steps with this candidate.

@@ -229,7 +229,7 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   }
   if (!fuses) {
     StageKernel& stage = single.stages.front();
-    // A run's race is under continuous load, that of one part in bursts: what won the run's makes it.
+    // A run's race is under continuous load, that of one sweep in bursts: what won the run's makes it.
     if (choice && choice->evidence.match <= std::min(Match::stale, stage.evidence.match)) {
       add_notes(request, choice->evidence);
       auto meanwhile = std::move(stage.meanwhile);

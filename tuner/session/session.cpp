@@ -57,7 +57,7 @@ class Session {
         contenders_(parts.subject, static_cast<std::size_t>(options.finalists),
                     races_under_load(parts.subject, options)),
         queue_(parts.strategy, parts.compilers, options.max_trials, devices_.size()),
-        seen_(parts.subject, options.single_steps_rate),
+        seen_(parts.subject),
         time_(parts.clock,
               {.budget_s = options.budget_s,
                .most_s = latest_end_s(options),
@@ -327,11 +327,14 @@ class Session {
     }
   }
 
-  /// The kernel of the steps that the candidate's fused ones leave over, as long as it has not been tried.
+  /// The kernel of the steps that the candidate's fused ones leave over, as long as it has not been tried. Single steps
+  /// need one where nothing is known that makes them.
   std::string missing_remainder(const std::string& candidate) const {
     if (options_.predicted) return {};
-    const auto remainder = plan_of(candidate).remainder;
-    return remainder && !seen_.contains(remainder->code) ? remainder->code : std::string();
+    const RunPlan plan = plan_of(candidate);
+    if (plan.remainder && !seen_.contains(plan.remainder->code)) return plan.remainder->code;
+    const bool needs_single = !plan.single.empty() && !seen_.contains(plan.single) && seen_.single_steps_rate() <= 0;
+    return needs_single ? plan.single : std::string();
   }
 
   RunPlan plan_of(const std::string& candidate) const {

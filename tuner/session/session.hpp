@@ -29,8 +29,7 @@ struct SessionOptions {
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
   Objective objective = Objective::time;
-  bool predicted = false;        ///< the device worker is a model: trials are stored as predicted
-  double single_steps_rate = 0;  ///< rate of what makes single steps beside the candidates; 0: nothing is known
+  bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
 };
 
 /// When a session ends at the latest, since its beginning.

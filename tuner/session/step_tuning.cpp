@@ -15,28 +15,27 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kStagesShare = 0.4;  // share of the budget, for all stages together
-constexpr double kPassesShare = 0.3;  // for all passes that stages may share, where there are such
+constexpr double kFusedShare = 0.65;  // share of the budget for kernels that make whole steps
+constexpr double kPassesShare = 0.3;  // of what is left, for all passes that stages may share, where there are such
 
 /// Divides a budget among sessions that follow each other. One that needs longer than its share takes of the grace, and
-/// of the last one's share, so that the whole ends in time.
+/// of what comes after it, so that the whole ends in time; what one leaves is for those after it.
 class DividedBudget {
  public:
   explicit DividedBudget(const TuningSettings& settings) : settings_(settings), start_s_(clock_.seconds()) {}
 
-  /// The settings of the next session, which begins now. `share` of 0: what is left.
+  /// The settings of the next session, which begins now. `share`: of the whole budget; all shares together are 1.
   TuningSettings next(double share) {
-    const bool is_last = share == 0;
-    if (is_last) share = left_;
-    left_ -= share;
+    const double share_of_rest = std::min(1.0, share / rest_);
+    rest_ -= share;
     TuningSettings part = settings_;
     SessionOptions& session = part.session;
     if (session.max_trials > 0) session.max_trials = std::max(1, static_cast<int>(session.max_trials * share));
-    const double whole_s = session.budget_s;
-    if (!std::isfinite(whole_s)) return part;
+    if (!std::isfinite(session.budget_s)) return part;
     const double elapsed_s = clock_.seconds() - start_s_;
-    session.budget_s = is_last ? std::max(0.0, whole_s - elapsed_s) : share * whole_s;
-    session.most_s = std::max(0.0, latest_end_s(settings_.session) - elapsed_s - left_ * whole_s);
+    const double rest_s = std::max(0.0, session.budget_s - elapsed_s);
+    session.budget_s = share_of_rest * rest_s;
+    session.most_s = std::max(0.0, latest_end_s(settings_.session) - elapsed_s - (rest_s - session.budget_s));
     return part;
   }
 
@@ -44,7 +43,7 @@ class DividedBudget {
   const TuningSettings& settings_;
   SteadyClock clock_;
   double start_s_;
-  double left_ = 1;  // share of the budget
+  double rest_ = 1;  // share of the budget
 };
 
 bool has_candidates(const Problem& problem, const Limits& limits) {
@@ -125,34 +124,35 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
                      SessionObserver& observer) {
   DividedBudget budget(settings);
   StepTuning tuning;
-  const auto obstacle = obstacle_to_whole_steps(step, target);
   const std::vector<Problem> stages = single_stages(step);
   const std::vector<StageRange> passes = passes_with_candidates(step, target.limits);
-  const double for_passes = passes.empty() ? 0 : kPassesShare;
-  const double for_stages = obstacle ? 1 - for_passes : kStagesShare * (1 - for_passes);
-  for (const Problem& stage : stages) {
-    if (*settings.stop) return tuning;
-    observer.waiting(fmt::format("tuning stage {} of 0 to {}", stage.stage, stages.size() - 1));
-    TuningSettings of_stage = budget.next(for_stages / static_cast<double>(stages.size()));
-    of_stage.candidates.clear();  // those that were asked for are the step's
-    tuning.stages.push_back(tune_stencil(stage, target, of_stage, database, observer));
+  double left = 1;  // share of the budget
+  if (auto obstacle = obstacle_to_whole_steps(step, target)) {
+    tuning.no_fused = std::move(*obstacle);
+  } else {
+    observer.waiting("tuning whole steps");
+    tuning.fused = tune_stencil(step, target, budget.next(kFusedShare), database, observer);
+    left -= kFusedShare;
   }
+  // What was asked for are kernels of the whole step.
+  const auto tune_part = [&](const Problem& part, double share) {
+    TuningSettings of_part = budget.next(share);
+    of_part.candidates.clear();
+    return tune_stencil(part, target, of_part, database, observer);
+  };
+  const double for_passes = passes.empty() ? 0 : kPassesShare * left;
   for (const StageRange& range : passes) {
     if (*settings.stop) return tuning;
     observer.waiting(fmt::format("tuning {} of 0 to {} in one pass", to_string(range), stages.size() - 1));
-    TuningSettings of_pass = budget.next(for_passes / static_cast<double>(passes.size()));
-    of_pass.candidates.clear();
-    const TuningOutcome outcome = tune_stencil(pass_problem(step, range), target, of_pass, database, observer);
-    tuning.passes.push_back({range, outcome.result.winner});
+    const double share = for_passes / static_cast<double>(passes.size());
+    tuning.passes.push_back({range, tune_part(pass_problem(step, range), share).result.winner});
   }
-  if (obstacle || *settings.stop) {
-    tuning.no_fused = obstacle.value_or("interrupted");
-    return tuning;
+  left -= for_passes;
+  for (const Problem& stage : stages) {
+    if (*settings.stop) return tuning;
+    observer.waiting(fmt::format("tuning stage {} of 0 to {}", stage.stage, stages.size() - 1));
+    tuning.stages.push_back(tune_part(stage, left / static_cast<double>(stages.size())));
   }
-  observer.waiting("tuning whole steps");
-  TuningSettings of_steps = budget.next(0);
-  of_steps.session.single_steps_rate = rate(in_several_passes(step, winners_of(tuning)));
-  tuning.fused = tune_stencil(step, target, of_steps, database, observer);
   return tuning;
 }
 

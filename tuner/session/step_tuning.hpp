@@ -1,5 +1,5 @@
-// Tunes whole steps of several stages: each stage alone, neighbours that share a pass, then the kernels that make all
-// of them in one.
+// Tunes whole steps of several stages: kernels that make all of them in one pass first, as they win nearly always and
+// compile longest, then neighbours that share a pass, and each stage alone.
 #pragma once
 
 #include "generator/stencil/passes.hpp"
@@ -41,7 +41,7 @@ std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Ta
 /// Single steps of each stage.
 std::vector<Problem> single_stages(const Problem& step);
 
-/// Tunes a problem of kWholeStep. A part of the budget goes to the stages.
+/// Tunes a problem of kWholeStep. About a third of the budget goes to the stages.
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer);
 

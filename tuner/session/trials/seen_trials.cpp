@@ -18,14 +18,18 @@ double SeenTrials::naive_rate(std::span<const NamedCandidate> baselines) const {
   return naive == baselines.end() ? 0 : rate_of(*naive->code);
 }
 
-PlanRates SeenTrials::rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
-  PlanRates rates{.fused = fused.rate,
-                  .remainder = plan.remainder ? rate_of(plan.remainder->code) : 0,
-                  .single = single_steps_rate_};
+double SeenTrials::single_steps_rate() const {
+  double rate = 0;
   for (const auto& [candidate, trial] : by_code_) {
-    if (subject_.sweeps(candidate) == 1) rates.single = std::max(rates.single, trial.rate);
+    if (subject_.sweeps(candidate) == 1) rate = std::max(rate, trial.rate);
   }
-  return rates;
+  return rate;
+}
+
+PlanRates SeenTrials::rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
+  return {.fused = fused.rate,
+          .remainder = plan.remainder ? rate_of(plan.remainder->code) : 0,
+          .single = single_steps_rate()};
 }
 
 std::vector<BaselineResult> SeenTrials::baseline_results(std::span<const NamedCandidate> baselines) const {

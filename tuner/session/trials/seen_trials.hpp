@@ -14,9 +14,8 @@ namespace stencil_tune {
 
 class SeenTrials {
  public:
-  /// `subject` must outlive this. single_steps_rate: as SessionOptions say.
-  explicit SeenTrials(const Subject& subject, double single_steps_rate = 0)
-      : subject_(subject), single_steps_rate_(single_steps_rate) {}
+  /// `subject` must outlive this.
+  explicit SeenTrials(const Subject& subject) : subject_(subject) {}
 
   /// In place of what spoke for its code before.
   void add(const TrialRecord& trial) { by_code_[trial.code] = trial; }
@@ -29,8 +28,10 @@ class SeenTrials {
   /// The rate of the kernel alone; 0: not known.
   double rate_of(const std::string& code) const;
 
-  /// What the rate of the whole run follows from, for a trial of the plan's fused steps. Single steps go at the rate of
-  /// the fastest kernel of one step.
+  /// The rate of the fastest kernel of one step; 0: not known.
+  double single_steps_rate() const;
+
+  /// What the rate of the whole run follows from, for a trial of the plan's fused steps.
   PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const;
 
   /// The rate of the naive kernel among the baselines; 0: not known.
@@ -41,7 +42,6 @@ class SeenTrials {
 
  private:
   const Subject& subject_;
-  double single_steps_rate_;
   std::map<std::string, TrialRecord> by_code_;
 };
 
