@@ -41,6 +41,7 @@ SubjectKind parse_subject_kind(std::string_view text);  ///< throws Error(unknow
 struct ProblemKey {
   std::string stencil_key;   ///< hash of the canonical expression, or of what a user's kernel is
   std::string stencil_name;  ///< for people; not compared
+  std::string form{};        ///< what problems of other keys may share winners by (stencil_form); not compared
   int stage = 0;
   ElementType type = ElementType::f32;
   Boundaries boundaries{};

@@ -20,6 +20,7 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   };
   add(query.kind.has_value(), "trials.kind = ?");
   add(query.stencil_key.has_value(), "winners.stencil_key = ?");
+  add(query.form.has_value(), "trials.form = ?");
   add(query.stage.has_value(), "winners.stage = ?");
   add(query.type.has_value(), "winners.type = ?");
   add(query.boundaries.has_value(), "winners.boundary_x = ? AND winners.boundary_y = ? AND winners.boundary_z = ?");
@@ -33,6 +34,7 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   const auto bind = [&](Statement& rows) {
     if (query.kind) rows.bind(name(*query.kind));
     if (query.stencil_key) rows.bind(*query.stencil_key);
+    if (query.form) rows.bind(*query.form);
     if (query.stage) rows.bind(*query.stage);
     if (query.type) rows.bind(name(*query.type));
     if (query.boundaries) {

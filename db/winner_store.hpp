@@ -17,6 +17,7 @@ namespace stencil_tune {
 struct WinnerQuery {
   std::optional<SubjectKind> kind{};
   std::optional<std::string> stencil_key{};
+  std::optional<std::string> form{};
   std::optional<int> stage{};
   std::optional<ElementType> type{};
   std::optional<Boundaries> boundaries{};  ///< all three axes'; those beyond the rank are hold

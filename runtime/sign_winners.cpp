@@ -1,6 +1,6 @@
-// A step of the build: signs the winners that ship. Where a template's text has changed since a winner was timed, its
-// kernel is compiled; a winner whose machine code is the same gets today's signature, any other stays as it is, which
-// is stale.
+// A step of the build: signs the winners that ship, and says their stencils' forms. Where a template's text has changed
+// since a winner was timed, its kernel is compiled; a winner whose machine code is the same gets today's signature, any
+// other stays as it is, which is stale.
 //
 //   stencil_tune_sign_winners FILE OUTPUT     reads and writes the text of `stencil-tune db export`
 #include "db/exchange.hpp"
@@ -46,6 +46,9 @@ void sign(const char* file, const char* output) {
   std::vector<WinnerRecord> winners = parse_winners(read_winners_file(file));
   std::vector<TrialRecord*> stale;
   for (WinnerRecord& winner : winners) {
+    ProblemKey& problem = winner.trial.problem;
+    const auto stencil = known_stencil(problem.stencil_name, problem.stencil_key);
+    if (stencil) problem.form = stencil_form(*stencil, problem.stage);
     if (is_stale(winner.trial)) stale.push_back(&winner.trial);
   }
   if (!stale.empty()) {

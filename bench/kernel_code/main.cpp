@@ -40,7 +40,7 @@ std::string file_text(const std::string& path) {
 }
 
 std::vector<WinnerRecord> read_winners(const std::string& file) {
-  return file.empty() ? with_pretuned({}, "") : parse_winners(file_text(file));
+  return file.empty() ? with_pretuned({}) : parse_winners(file_text(file));
 }
 
 Definitions load_definitions(const std::vector<std::string>& files) {

@@ -34,6 +34,7 @@ CREATE TABLE trials (
   steps INTEGER NOT NULL,
   sizes TEXT NOT NULL,
   stencil_name TEXT NOT NULL,
+  form TEXT NOT NULL,
   unit TEXT NOT NULL,
   gpu TEXT NOT NULL,
   architecture TEXT NOT NULL,

@@ -44,6 +44,7 @@ void visit_trial(Trial& trial, Visitor&& visit) {
   visit("kind", trial.problem.kind);
   visit_problem_identity(trial.problem, visit);
   visit("stencil_name", trial.problem.stencil_name);
+  visit("form", trial.problem.form);
   visit("unit", trial.problem.unit);
   visit_platform(trial.platform, visit);
   visit("machine_code", trial.machine_code);

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <span>
 
 namespace stencil_tune {
 namespace {
@@ -30,15 +32,34 @@ int axis_of(const Stencil& stencil, const Node& node) {
   }
 }
 
+/// What a canonical text tells apart: all but names and values, or not even what is the same in all cells.
+enum class Detail { all, form };
+
+/// Whether each node is to be written as a number, whatever it is made of.
+std::vector<bool> plain_numbers(const Stencil& stencil, Detail detail) {
+  std::vector<bool> numbers(stencil.nodes.size(), false);
+  if (detail == Detail::all) return numbers;
+  for (std::size_t id = 0; id < numbers.size(); ++id) {
+    const Node& node = stencil.nodes[id];
+    numbers[id] = node.op == Operation::number || node.op == Operation::coefficient || operand_count(node.op) > 0;
+    for (int i = 0; i < operand_count(node.op); ++i) numbers[id] = numbers[id] && numbers[at(node.operands[at(i)])];
+  }
+  return numbers;
+}
+
 /// A hash of each node's structure that knows no names, fields or coefficients: it orders the operands of commuting
 /// operations, so that a*b and b*a are one.
-std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
+std::vector<std::uint64_t> structure_hashes(const Stencil& stencil, const std::vector<bool>& plain_numbers) {
   std::vector<std::uint64_t> hashes;
   hashes.reserve(stencil.nodes.size());
   for (const Node& node : stencil.nodes) {
     std::array<std::uint64_t, 3> operands{};
     for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
     if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
+    if (plain_numbers[hashes.size()]) {
+      hashes.push_back(0);
+      continue;
+    }
     const double value = node.op == Operation::number ? node.value : 0;
     std::string text =
         fmt::format("{} {} {} {}", name(node.op), value, fmt::join(node.offset, ","), fmt::join(operands, " "));
@@ -51,12 +72,15 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
 /// Writes one line a node, operands first; nodes, fields and coefficients are numbered by first appearance.
 class CanonicalWriter {
  public:
-  explicit CanonicalWriter(const Stencil& stencil)
-      : stencil_(stencil), hashes_(structure_hashes(stencil)), numbers_(stencil.nodes.size(), -1) {}
+  explicit CanonicalWriter(const Stencil& stencil, Detail detail = Detail::all)
+      : stencil_(stencil),
+        plain_numbers_(plain_numbers(stencil, detail)),
+        hashes_(structure_hashes(stencil, plain_numbers_)),
+        numbers_(stencil.nodes.size(), -1) {}
 
-  std::string write() {
+  std::string write(std::span<const Stage> stages) {
     text_ = fmt::format("rank {}\n", stencil_.rank);
-    for (const Stage& stage : stencil_.stages) {
+    for (const Stage& stage : stages) {
       text_ += "stage\n";
       for (const Update& update : stage.updates) {
         write_expression(update.expression);
@@ -100,6 +124,10 @@ class CanonicalWriter {
       }
       if (open.size() > before) continue;
       open.pop_back();
+      if (plain_numbers_[at(id)]) {
+        numbers_[at(id)] = 0;  // written where it is used
+        continue;
+      }
       numbers_[at(id)] = count_++;
       text_ += fmt::format("t{} = {}\n", numbers_[at(id)], right_side(node, operands));
     }
@@ -127,11 +155,15 @@ class CanonicalWriter {
         break;
     }
     std::string text(name(node.op));
-    for (int i = 0; i < operand_count(node.op); ++i) text += fmt::format(" t{}", numbers_[at(operands[at(i)])]);
+    for (int i = 0; i < operand_count(node.op); ++i) {
+      const std::size_t operand = at(operands[at(i)]);
+      text += plain_numbers_[operand] ? " number" : fmt::format(" t{}", numbers_[operand]);
+    }
     return text;
   }
 
   const Stencil& stencil_;
+  std::vector<bool> plain_numbers_;
   std::vector<std::uint64_t> hashes_;
   std::vector<int> numbers_;
   int count_ = 0;
@@ -140,9 +172,40 @@ class CanonicalWriter {
   std::string text_;
 };
 
+/// The taps of each field that a linear update of one output reads, and what becomes of the field after the step.
+std::string form_of_taps(const Stencil& stencil, const StageFacts& facts) {
+  std::map<int, std::string> taps;
+  for (const Tap& tap : facts.taps) taps[tap.field] += fmt::format(" [{}]", fmt::join(tap.offset, ","));
+  std::multiset<std::string> fields;  // in no order of their own
+  for (const auto& [field, own] : taps) {
+    std::string text = own;
+    for (const Rotation& rotation : stencil.rotations) {
+      if (rotation.to != field) continue;
+      const auto from = taps.find(rotation.from);
+      text += rotation.from == facts.outputs.front() ? ", then the output" : ", then";
+      if (from != taps.end()) text += from->second;
+    }
+    fields.insert(text);
+  }
+  return fmt::format("rank {} linear\n{}", stencil.rank, fmt::join(fields, "\n"));
+}
+
 }  // namespace
 
-std::string canonical_text(const Stencil& stencil) { return CanonicalWriter(stencil).write(); }
+std::string canonical_text(const Stencil& stencil) { return CanonicalWriter(stencil).write(stencil.stages); }
+
+std::string stencil_form(const Stencil& stencil, int stage) {
+  std::span<const Stage> stages = stencil.stages;
+  const bool is_whole = stage < 0;
+  if (!is_whole || stages.size() == 1) {
+    const StageFacts facts = analyse(stencil, is_whole ? 0 : stage);
+    if (facts.linear && facts.outputs.size() == 1 && !facts.placed) {
+      return fmt::format("{:016x}", hash_text(form_of_taps(stencil, facts)));
+    }
+    stages = stages.subspan(at(is_whole ? 0 : stage), 1);
+  }
+  return fmt::format("{:016x}", hash_text(CanonicalWriter(stencil, Detail::form).write(stages)));
+}
 
 std::string stencil_key(const Stencil& stencil) {
   const std::string text = canonical_text(stencil);

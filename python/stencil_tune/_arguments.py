@@ -17,7 +17,8 @@ from ._stencil import Stencil
 class Evidence:
     """Why this kernel. Where nothing was tuned, all but match, sentence, code and notes is empty or 0."""
 
-    match: str  #: "exact", "stale", "nearest size", "same architecture", "predicted", "default"; "reference" on the CPU
+    #: "exact", "stale", "same form", "nearest size", "same architecture", "predicted", "default"; "reference" on the CPU
+    match: str
     sentence: str  #: all of it, for people
     code: str  #: the candidate that runs
     tuned_code: str  #: the winner it comes from

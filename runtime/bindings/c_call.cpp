@@ -13,10 +13,12 @@ namespace {
 
 /// By their numbers in C, which are no ranks.
 constexpr std::array kMatches{Match::exact,     Match::nearest_size,      Match::same_architecture,
-                              Match::predicted, Match::default_candidate, Match::stale};
+                              Match::predicted, Match::default_candidate, Match::stale,
+                              Match::same_form};
 static_assert(kMatches[STENCIL_TUNE_MATCH_EXACT] == Match::exact);
 static_assert(kMatches[STENCIL_TUNE_MATCH_DEFAULT] == Match::default_candidate);
 static_assert(kMatches[STENCIL_TUNE_MATCH_STALE] == Match::stale);
+static_assert(kMatches[STENCIL_TUNE_MATCH_SAME_FORM] == Match::same_form);
 
 }  // namespace
 

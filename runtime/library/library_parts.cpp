@@ -37,10 +37,9 @@ class Winners {
   }
 
   std::vector<WinnerRecord> find(const Problem& problem, const std::string& architecture) {
-    const std::string key = stencil_key(problem.stencil);
-    const WinnerQuery query = query_for(problem, key, architecture);
+    const WinnerQuery query = query_for(problem, architecture);
     auto own = database_ ? WinnerStore(*database_).list(query) : std::vector<WinnerRecord>();
-    return with_pretuned(layered(std::move(own), site_winners(site(), query)), key);
+    return with_pretuned(layered(std::move(own), site_winners(site(), query)), query);
   }
 
   std::vector<WinnerRecord> find_kernels(const std::string& name) {
@@ -66,10 +65,10 @@ class Winners {
  private:
   Database* site() { return site_ ? &*site_ : nullptr; }
 
-  static WinnerQuery query_for(const Problem& problem, const std::string& key, const std::string& architecture) {
+  static WinnerQuery query_for(const Problem& problem, const std::string& architecture) {
     Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
     std::copy_n(problem.boundaries.begin(), problem.extents.rank, boundaries.begin());
-    return {.stencil_key = key,
+    return {.form = stencil_form(problem.stencil, problem.stage),
             .stage = problem.stage,
             .type = problem.type,
             .boundaries = boundaries,

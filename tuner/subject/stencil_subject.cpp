@@ -15,6 +15,7 @@ ProblemKey problem_key(const Problem& problem) {
   ProblemKey key;
   key.stencil_key = stencil_key(problem.stencil);
   key.stencil_name = problem.stencil.name;
+  key.form = stencil_form(problem.stencil, problem.stage);
   key.stage = problem.stage;
   key.type = problem.type;
   key.boundaries = problem.boundaries;

@@ -316,6 +316,10 @@ std::size_t minimal_bytes(const StageFacts& facts, ElementType type);
 /// never names or coefficient values.
 std::string stencil_key(const Stencil& stencil);
 
+/// Hash (16 hex digits) of what decides how fast a stage is, or with -1 all of them: the taps of a linear update of one
+/// field, else the structure. Stencils that differ in numbers, and in which places share one, have the same form.
+std::string stencil_form(const Stencil& stencil, int stage);
+
 /// The canonical text that stencil_key hashes; also what `stencils show` prints.
 std::string canonical_text(const Stencil& stencil);
 

@@ -23,13 +23,14 @@ namespace stencil_tune {
 enum class Match {
   exact,              ///< tuned for this stencil, element type, boundary, extents, pitch and GPU model
   stale,              ///< exact, but the kernel's template has changed since: right, its rate may differ from then
+  same_form,          ///< tuned for a stencil of the same form, which differs in numbers: the rate is the same or near
   nearest_size,       ///< tuned on this GPU model for other extents, pitch or steps
   same_architecture,  ///< tuned on another GPU model of the same architecture
   predicted,          ///< chosen by the performance model; no GPU was timed
   default_candidate,  ///< nothing is known: a fixed candidate that is legal here
 };
 
-/// "exact", "stale", "nearest size", "same architecture", "predicted", "default".
+/// "exact", "stale", "same form", "nearest size", "same architecture", "predicted", "default".
 std::string_view name(Match match) noexcept;
 
 /// Why this kernel, for one stage of the stencil. Where nothing was tuned, all but code, match and notes is empty.

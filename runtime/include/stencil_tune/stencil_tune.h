@@ -61,15 +61,16 @@ typedef enum stencil_tune_status {
   STENCIL_TUNE_INTERNAL = 21
 } stencil_tune_status;
 
-/** How well a kernel fits what was asked for. From best to worst: exact, stale, nearest size, same architecture,
-    predicted, default. The numbers are no ranks: a value keeps the one that it was given. */
+/** How well a kernel fits what was asked for. From best to worst: exact, stale, same form, nearest size, same
+    architecture, predicted, default. The numbers are no ranks: a value keeps the one that it was given. */
 typedef enum stencil_tune_match {
   STENCIL_TUNE_MATCH_EXACT = 0,
   STENCIL_TUNE_MATCH_NEAREST_SIZE = 1,
   STENCIL_TUNE_MATCH_SAME_ARCHITECTURE = 2,
   STENCIL_TUNE_MATCH_PREDICTED = 3,
   STENCIL_TUNE_MATCH_DEFAULT = 4,
-  STENCIL_TUNE_MATCH_STALE = 5 /**< exact, but the kernel's template has changed since: no reason to tune on a miss */
+  STENCIL_TUNE_MATCH_STALE = 5, /**< exact, but the kernel's template has changed since: no reason to tune on a miss */
+  STENCIL_TUNE_MATCH_SAME_FORM = 6 /**< tuned for a stencil of the same form, which differs in numbers */
 } stencil_tune_match;
 
 /** What a kernel is wanted for. */

@@ -21,6 +21,7 @@ struct Contender {
   Tuning tuning;
   Match match = Match::exact;
   bool stale = false;
+  bool other_stencil = false;  ///< of the same form
   double distance = 0;
   bool other_pitch = false;  ///< won at these extents, but with rows padded otherwise
   bool narrowed = false;     ///< its vectors are narrower than the winner's
@@ -68,6 +69,7 @@ Match match_of(const Contender& contender, const Problem& problem, const LookupT
   const bool same_grid = trial.problem.extents == problem.extents && !contender.other_pitch;
   const bool same_steps = trial.problem.steps >= problem.steps;  // it won among all that the shorter run could fuse
   if (!same_grid || !same_steps || contender.narrowed) return Match::nearest_size;
+  if (contender.other_stencil) return Match::same_form;
   return contender.stale ? Match::stale : Match::exact;
 }
 
@@ -84,13 +86,14 @@ std::optional<std::string> fit(const Problem& problem, const LookupTarget& targe
 }
 
 /// The winner as it can run here; nothing, with a note, when it cannot.
-std::optional<Contender> contend(const Problem& problem, const LookupTarget& target, const WinnerRecord& winner,
-                                 std::vector<std::string>& notes) {
+std::optional<Contender> contend(const Problem& problem, const std::string& stencil_key, const LookupTarget& target,
+                                 const WinnerRecord& winner, std::vector<std::string>& notes) {
   const TrialRecord& trial = winner.trial;
   std::optional<std::string> forbidden;
   try {
     Contender contender{.winner = &winner, .tuning = parse_code(trial.code), .stale = is_stale(trial)};
     if (problem.steps == 1 && sweeps_per_launch(contender.tuning) > 1) return std::nullopt;  // it is for runs: no note
+    contender.other_stencil = trial.problem.stencil_key != stencil_key;
     contender.distance = log_distance(trial.problem.extents, problem.extents);
     contender.other_pitch = trial.problem.extents == problem.extents && pitch_of(trial.problem) != problem.pitch;
     contender.other_objective = objective_distance(trial, target.objective);
@@ -106,8 +109,8 @@ std::optional<Contender> contend(const Problem& problem, const LookupTarget& tar
 
 bool better(const Contender& a, const Contender& b) {
   const auto rank = [](const Contender& c) {
-    return std::tuple(c.match, c.stale, c.distance, c.other_pitch, c.other_objective, -c.winner->trial.rate,
-                      c.winner->trial.id);
+    return std::tuple(c.match, c.stale, c.other_stencil, c.distance, c.other_pitch, c.other_objective,
+                      -c.winner->trial.rate, c.winner->trial.id);
   };
   return rank(a) < rank(b);
 }
@@ -127,6 +130,9 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
                     .gstencils = trial.rate,
                     .share = trial.share,
                     .notes = std::move(notes)};
+  if (contender.other_stencil) {
+    evidence.notes.push_back(fmt::format("tuned for {}, which has the same form", trial.problem.stencil_name));
+  }
   if (contender.narrowed) {
     evidence.notes.push_back(fmt::format("{} is too wide for this grid: its vectors were narrowed", trial.code));
   }
@@ -184,7 +190,7 @@ namespace {
 void renew_first(const Problem& problem, const LookupTarget& target, std::vector<Contender>& sorted) {
   if (!target.same_machine_code) return;
   for (Contender& contender : sorted) {
-    if (!contender.stale) return;
+    if (!contender.stale || contender.other_stencil) return;
     const TrialRecord& trial = contender.winner->trial;
     if (!target.same_machine_code(trial, problem_of(trial.problem, problem.stencil))) continue;
     contender.stale = false;
@@ -195,14 +201,15 @@ void renew_first(const Problem& problem, const LookupTarget& target, std::vector
 
 std::optional<Choice> best_of(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners,
                               std::vector<std::string>& notes) {
-  const std::string key = stencil_key(problem.stencil);
+  const std::string key = stencil_key(problem.stencil), form = stencil_form(problem.stencil, problem.stage);
   std::vector<Contender> contenders;
   for (const WinnerRecord& winner : winners) {
     const TrialRecord& trial = winner.trial;
-    const bool considered = trial.problem.stencil_key == key && serves(trial.problem, problem) &&
-                            trial.platform.architecture == target.architecture;
+    const bool is_like = trial.problem.stencil_key == key || trial.problem.form == form;
+    const bool considered =
+        is_like && serves(trial.problem, problem) && trial.platform.architecture == target.architecture;
     if (!considered) continue;
-    if (const auto contender = contend(problem, target, winner, notes)) contenders.push_back(*contender);
+    if (const auto contender = contend(problem, key, target, winner, notes)) contenders.push_back(*contender);
   }
   if (contenders.empty()) return std::nullopt;
   std::sort(contenders.begin(), contenders.end(), better);
@@ -231,6 +238,8 @@ std::string_view name(Match match) noexcept {
       return "exact";
     case Match::stale:
       return "stale";
+    case Match::same_form:
+      return "same form";
     case Match::nearest_size:
       return "nearest size";
     case Match::same_architecture:

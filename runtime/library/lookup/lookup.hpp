@@ -42,11 +42,12 @@ double log_distance(const Extents& a, const Extents& b);
 
 /// The best of the winners that is legal for this problem and target, else a default candidate.
 ///
-/// Winners of another stencil, stage, element type, boundary or architecture are not considered. The rest compete first
-/// by their match, in the order of enum Match; of one match, fresh ones come before stale ones (stored_code.hpp), then
-/// the least log_distance, then the nearest objective, then the highest rate. One whose code does not parse, or whose
-/// constraints this grid, pitch or alignment breaks, is passed over, with a note; where only its vectors are too wide
-/// for the grid, it competes with narrower ones, as if its grid were one axis-doubling further away.
+/// Winners of a stencil of another form (stencil_form), of another stage, element type, boundary or architecture are
+/// not considered. The rest compete first by their match, in the order of enum Match; of one match, fresh ones come
+/// before stale ones (stored_code.hpp), then those of the stencil itself, then the least log_distance, then the nearest
+/// objective, then the highest rate. One whose code does not parse, or whose constraints this grid, pitch or alignment
+/// breaks, is passed over, with a note; where only its vectors are too wide for the grid, it competes with narrower
+/// ones, as if its grid were one axis-doubling further away.
 ///
 /// Runs: where the problem has several steps, winners of runs of any length compete, those with more fused steps than
 /// the problem's passed over. Where it has one, kernels of one sweep do, whatever run they won.

@@ -37,14 +37,19 @@ std::vector<WinnerRecord> layered(std::vector<WinnerRecord> upper, std::vector<W
   return upper;
 }
 
-std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
+std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const WinnerQuery& query,
                                         std::span<const TemplateFile> files) {
   if (is_off()) return tuned;
+  const std::string stencil_key = query.stencil_key.value_or(""), form = query.form.value_or("");
   std::vector<WinnerRecord> pretuned;
   for (const TemplateFile& file : files) {
-    if (file.text.find(stencil_key) == std::string_view::npos) continue;  // parsing takes milliseconds
+    const bool has_some = file.text.find(stencil_key) != std::string_view::npos &&  // parsing takes milliseconds
+                          file.text.find(form) != std::string_view::npos;
+    if (!has_some) continue;
     for (WinnerRecord& winner : parse_winners(file.text)) {
-      if (!stencil_key.empty() && winner.trial.problem.stencil_key != stencil_key) continue;
+      const ProblemKey& problem = winner.trial.problem;
+      if (!stencil_key.empty() && problem.stencil_key != stencil_key) continue;
+      if (!form.empty() && problem.form != form) continue;
       winner.trial.session = kPretunedSession;
       pretuned.push_back(std::move(winner));
     }

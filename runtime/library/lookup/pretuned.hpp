@@ -2,6 +2,7 @@
 #pragma once
 
 #include "db/records.hpp"
+#include "db/winner_store.hpp"
 #include "generator/kernel_source/source.hpp"
 
 #include <optional>
@@ -19,9 +20,9 @@ std::span<const TemplateFile> pretuned_files();
 /// that was measured, can be read, and is not stale where the lower one is fresh.
 std::vector<WinnerRecord> layered(std::vector<WinnerRecord> upper, std::vector<WinnerRecord> lower);
 
-/// `tuned` over the pretuned winners of the stencil (layered()).
-/// With STENCIL_TUNE_PRETUNED=off, `tuned`. An empty key: those of every stencil.
-std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
+/// `tuned` over the pretuned winners (layered()) of the query's stencil or form: those of every stencil where it names
+/// neither. With STENCIL_TUNE_PRETUNED=off, `tuned`.
+std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const WinnerQuery& query = {},
                                         std::span<const TemplateFile> files = pretuned_files());
 
 /// All that ship, whatever STENCIL_TUNE_PRETUNED says of using them; the id of each is its number, from 1.

@@ -26,7 +26,7 @@ std::vector<WinnerRecord> winners_of_all_layers(Database* database, const Winner
   auto site = open_site_database();
   auto own = database != nullptr ? WinnerStore(*database).list(query) : std::vector<WinnerRecord>();
   auto tuned = layered(std::move(own), site_winners(site ? &*site : nullptr, query));
-  return with_pretuned(std::move(tuned), query.stencil_key.value_or(""));
+  return with_pretuned(std::move(tuned), query);
 }
 
 }  // namespace stencil_tune

@@ -18,7 +18,7 @@ std::optional<Database> open_site_database(const std::filesystem::path& option =
 std::vector<WinnerRecord> site_winners(Database* site, const WinnerQuery& query = {});
 
 /// Winners like the query in all layers: those of the user's database (null: none) over the site's (layered()). Those
-/// that ship lie beneath both, of the query's stencil; an empty key stands for every stencil.
+/// that ship lie beneath both, of the query's stencil or form.
 std::vector<WinnerRecord> winners_of_all_layers(Database* database, const WinnerQuery& query);
 
 }  // namespace stencil_tune

@@ -1,3 +1,4 @@
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/stencil.hpp"
 
 #include <gtest/gtest.h>
@@ -196,6 +197,37 @@ TEST(CanonicalText, NumbersByFirstAppearance) {
 
 TEST(CanonicalText, DeepSumsNeedNoDeepStack) {
   EXPECT_GT(canonical_text(make_builtin(Shape::box, 3, 12)).size(), 15625u);
+}
+
+Stencil line(const std::string& expression) { return parse_stencil(expression); }
+
+std::string form(const Stencil& stencil) { return stencil_form(stencil, 0); }
+
+TEST(StencilForm, OfALinearUpdateOfOneFieldIsItsTaps) {
+  const std::string star = form(find_builtin("star3d1r"));
+  EXPECT_EQ(form(line("u + alpha*laplacian(u); alpha = 0.1")), star);
+  EXPECT_EQ(form(line("0.5*(u[x+1] + u[x-1]) + a*(u[y+1] + u[y-1]) - 3*(u[z+1] + u[z-1]) + u; a = 2")), star);
+  EXPECT_EQ(form(find_stencil("heat3d")), star);
+  EXPECT_NE(form(line("u + alpha*(u[x+1] - u[x-1]); alpha = 0.1")), star);
+  EXPECT_NE(form(find_builtin("star3d2r")), star);
+  EXPECT_NE(form(find_builtin("star2d1r")), star);
+  EXPECT_NE(form(line("u_next = u + 0.1*laplacian(v)")), star);
+}
+
+TEST(StencilForm, OfOthersIsTheirStructureWithoutNumbers) {
+  const auto of = [](const std::string& update) { return form(line(update)); };
+  EXPECT_EQ(of("u + a*u^2*(u[x+1] - u); a = 2"), of("w + 3.5*w^2*(w[x+1] - w)"));
+  EXPECT_EQ(of("a*u^2 + a*u[x+1]^2; a = 2"), of("a*b*u^2 + 3*u[x+1]^2; a = 2; b = 5"));
+  EXPECT_NE(of("u + a*u^2*(u[x+1] - u); a = 2"), of("u + a*u^2*(u[y+1] - u); a = 2"));
+  EXPECT_NE(of("max(u, a*u[x+1]); a = 2"), of("min(u, a*u[x+1]); a = 2"));
+  EXPECT_NE(of("u + 0.1*x*u[x+1]"), of("u + 0.1*u[x+1]")) << "a weight that differs from cell to cell";
+}
+
+TEST(StencilForm, OfAStageIsNotThatOfTheStep) {
+  const Stencil yee = find_stencil("yee3d");
+  EXPECT_NE(stencil_form(yee, 0), stencil_form(yee, 1));
+  EXPECT_NE(stencil_form(yee, 0), stencil_form(yee, -1));
+  EXPECT_NE(stencil_form(yee, -1), stencil_form(find_stencil("yee3d_lossy"), -1));
 }
 
 }  // namespace

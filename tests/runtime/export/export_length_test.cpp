@@ -99,7 +99,7 @@ Problem problem_of(const ProblemKey& key, const std::map<std::string, Stencil>& 
 
 TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
   const auto corpus = corpus_by_key();
-  for (const WinnerRecord& winner : with_pretuned({}, "")) {
+  for (const WinnerRecord& winner : with_pretuned({})) {
     const ProblemKey& key = winner.trial.problem;
     const Problem problem = problem_of(key, corpus);
     const Tuning tuning = parse_code(winner.trial.code);
@@ -117,7 +117,7 @@ TEST(ExportLength, FusedAndSingleStepsOfOneFamilyHaveTheTemplatesOnce) {
   constexpr std::ptrdiff_t kBoth = 2300;
   const auto corpus = corpus_by_key();
   int files = 0;
-  for (const WinnerRecord& winner : with_pretuned({}, "")) {
+  for (const WinnerRecord& winner : with_pretuned({})) {
     if (winner.trial.problem.stage != kWholeStep) continue;
     const Problem problem = problem_of(winner.trial.problem, corpus);
     const Tuning tuning = parse_code(winner.trial.code);

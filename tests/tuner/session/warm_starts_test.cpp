@@ -136,5 +136,25 @@ TEST_F(WarmStarts, OfFusedStepsServeEveryBoundaryAndRowsThatTmaCannotBring) {
             std::vector<std::string>{"temporal.bx32.by12.rx3.ry4.pf3.t4.ch5.u2.mb1"});
 }
 
+TEST(WarmStartsOfWholeSteps, BeginWithFormsThatCompileFast) {
+  const Stencil yee = load_definition("corpus/yee3d.toml");
+  const Problem step = make_problem(yee, ElementType::f32, {}, {3, {256, 256, 256}}, 0, 100, kWholeStep);
+  WinnerRecord winner;
+  winner.trial.problem = problem_key(step);
+  winner.trial.platform.gpu = "NVIDIA H200";
+  winner.trial.code = "system.bx32.by8.ry4.sectors.pf2.t4.ch5.fillplain.u2";
+  struct Model : CostModel {
+    double cost(const Tuning&) const override { return 1; }
+  };
+  std::vector<std::string> found;
+  for (const Tuning& tuning :
+       warm_starts(step, limits_of_architecture("sm_90"), "NVIDIA H200", std::vector{winner}, Model())) {
+    found.push_back(code(tuning));
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"system.bx32.by8.ry4.sectors.pf2.t1.ch5.fillplain",
+                                             "system.bx32.by8.ry4.sectors.pf2.t2.ch5.fillplain",
+                                             "system.bx32.by8.ry4.sectors.pf2.t4.ch5.fillplain.u2"}));
+}
+
 }  // namespace
 }  // namespace stencil_tune

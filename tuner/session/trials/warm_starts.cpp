@@ -52,20 +52,33 @@ void append_first(std::size_t most, Ordered<Order> candidates, std::vector<Tunin
   }
 }
 
+/// The same with fewer steps, in a loop that is not unrolled: compiled several times as fast.
+std::vector<Tuning> quick_forms(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+  std::vector<Tuning> forms;
+  for (int steps = 1; steps <= 2 && steps < tuning.steps; ++steps) {
+    Tuning form = tuning;
+    form.steps = steps;
+    form.unroll = 1;
+    if (is_legal({problem, form}, limits)) forms.push_back(form);
+  }
+  return forms;
+}
+
 }  // namespace
 
 std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
                                 std::span<const WinnerRecord> winners, const CostModel& model) {
   const ProblemKey wanted = problem_key(problem);
-  Ordered<std::tuple<bool, bool, bool, double>> own;
+  Ordered<std::tuple<bool, bool, bool, bool, double>> own;
   Ordered<double> others;
   for (const WinnerRecord& winner : winners) {
     const ProblemKey& key = winner.trial.problem;
     for (const Tuning& tuning : candidates_of(problem, wanted, limits, winner.trial)) {
-      if (key.stencil_key != wanted.stencil_key) {
+      const bool is_own = key.stencil_key == wanted.stencil_key;
+      if (!is_own && key.form != wanted.form) {
         others.emplace_back(model.cost(tuning), tuning);
       } else if (key.stage == wanted.stage) {
-        own.emplace_back(std::tuple(winner.trial.platform.gpu != gpu, (key.steps > 1) != (wanted.steps > 1),
+        own.emplace_back(std::tuple(!is_own, winner.trial.platform.gpu != gpu, (key.steps > 1) != (wanted.steps > 1),
                                     key.boundaries != wanted.boundaries, log_distance(key.extents, wanted.extents)),
                          tuning);
       }
@@ -74,6 +87,10 @@ std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, st
   std::vector<Tuning> result;
   append_first(kMostWarmStarts, std::move(own), result);
   append_first(kMostWarmStartsOfOthers, std::move(others), result);
+  if (problem.stage == kWholeStep && !result.empty()) {
+    const auto forms = quick_forms(problem, limits, result.front());
+    result.insert(result.begin(), forms.begin(), forms.end());
+  }
   return result;
 }
 

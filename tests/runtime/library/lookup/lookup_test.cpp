@@ -254,5 +254,35 @@ TEST(Lookup, EvidenceReadsAsASentence) {
   EXPECT_NE(choose(cube(512), here(), {}).evidence.sentence().find("default"), std::string::npos);
 }
 
+/// Of another stencil that has the form of the problem's.
+WinnerRecord of_same_form(WinnerRecord record) {
+  record.trial.problem.stencil_key = "another";
+  record.trial.problem.stencil_name = "heat";
+  record.trial.problem.form = stencil_form(make_builtin(Shape::star, 3, 1), 0);
+  return record;
+}
+
+TEST(Choose, WinnersOfTheSameFormServeWhereTheStencilHasNone) {
+  const Choice choice = choose(cube(512), here(), std::vector{of_same_form(winner(512, kWide))});
+  EXPECT_EQ(choice.evidence.match, Match::same_form);
+  EXPECT_EQ(choice.evidence.code, code(parse_code(kWide)));
+  EXPECT_NE(notes_of(choice).find("tuned for heat, which has the same form"), std::string::npos);
+  EXPECT_EQ(choose(cube(512), here(), std::vector{of_same_form(winner(256, kWide))}).evidence.match,
+            Match::nearest_size);
+}
+
+TEST(Choose, TheStencilsOwnWinnerComesFirstAndAnotherFormServesNobody) {
+  EXPECT_EQ(
+      choose(cube(512), here(), std::vector{of_same_form(winner(512, kWide, 200)), winner(512, kScalar)}).evidence.code,
+      code(parse_code(kScalar)));
+  EXPECT_EQ(
+      choose(cube(512), here(), std::vector{of_same_form(winner(512, kWide)), winner(256, kScalar)}).evidence.code,
+      code(parse_code(kWide)))
+      << "for this very grid";
+  WinnerRecord other = of_same_form(winner(512, kWide));
+  other.trial.problem.form = "another";
+  EXPECT_EQ(choose(cube(512), here(), std::vector{other}).evidence.match, Match::default_candidate);
+}
+
 }  // namespace
 }  // namespace stencil_tune

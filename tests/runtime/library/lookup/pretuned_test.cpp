@@ -4,6 +4,7 @@
 #include "db/stored_code.hpp"
 #include "generator/kernel_source/signature.hpp"
 #include "runtime/library/lookup/lookup.hpp"
+#include "stencil_tune/definition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,13 +49,13 @@ class PretunedTest : public testing::Test {
 };
 
 TEST_F(PretunedTest, OffersTheStencilsOwnAndMarksThem) {
-  const auto winners = with_pretuned({}, kKey, files_);
+  const auto winners = with_pretuned({}, {.stencil_key = kKey}, files_);
   ASSERT_EQ(winners.size(), 2U);
   for (const WinnerRecord& each : winners) EXPECT_EQ(each.trial.session, kPretunedSession);
 }
 
 TEST_F(PretunedTest, WhatWasTunedHereReplacesThem) {
-  const auto winners = with_pretuned({winner(kKey, 512), winner(kKey, 256, "another")}, kKey, files_);
+  const auto winners = with_pretuned({winner(kKey, 512), winner(kKey, 256, "another")}, {.stencil_key = kKey}, files_);
   ASSERT_EQ(winners.size(), 3U);
   EXPECT_EQ(winners[0].trial.session, "s");
   EXPECT_EQ(winners[2].trial.problem.extents.n[0], 256) << "tuned on another GPU, not on this one";
@@ -63,7 +64,7 @@ TEST_F(PretunedTest, WhatWasTunedHereReplacesThem) {
 TEST_F(PretunedTest, APredictionReplacesNothing) {
   WinnerRecord prediction = winner(kKey, 512);
   prediction.trial.predicted = true;
-  EXPECT_EQ(with_pretuned({prediction}, kKey, files_).size(), 3U);
+  EXPECT_EQ(with_pretuned({prediction}, {.stencil_key = kKey}, files_).size(), 3U);
 }
 
 TEST_F(PretunedTest, AllOfThemAreNumberedAndShipped) {
@@ -101,7 +102,7 @@ TEST_F(PretunedTest, OfSeveralForAProblemTheOneByTimeIsFound) {
 
 TEST_F(PretunedTest, OffIsOff) {
   setenv("STENCIL_TUNE_PRETUNED", "off", 1);
-  EXPECT_TRUE(with_pretuned({}, kKey, files_).empty());
+  EXPECT_TRUE(with_pretuned({}, {.stencil_key = kKey}, files_).empty());
   EXPECT_FALSE(shipped_for(winner(kKey, 256).trial.problem, "NVIDIA H200", files_));
   unsetenv("STENCIL_TUNE_PRETUNED");
 }
@@ -117,11 +118,12 @@ WinnerRecord unreadable(WinnerRecord record) {
 }
 
 TEST_F(PretunedTest, WhatWentStaleOrCannotBeReadReplacesNoFreshOne) {
-  EXPECT_EQ(with_pretuned({stale(winner(kKey, 512))}, kKey, files_).size(), 3U);
-  EXPECT_EQ(with_pretuned({unreadable(winner(kKey, 512))}, kKey, files_).size(), 3U);
+  EXPECT_EQ(with_pretuned({stale(winner(kKey, 512))}, {.stencil_key = kKey}, files_).size(), 3U);
+  EXPECT_EQ(with_pretuned({unreadable(winner(kKey, 512))}, {.stencil_key = kKey}, files_).size(), 3U);
   const std::string text = format_winners(std::vector{stale(winner(kKey, 512))});
   const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
-  EXPECT_EQ(with_pretuned({stale(winner(kKey, 512))}, kKey, files).size(), 1U) << "both stale: the one tuned here";
+  EXPECT_EQ(with_pretuned({stale(winner(kKey, 512))}, {.stencil_key = kKey}, files).size(), 1U)
+      << "both stale: the one tuned here";
 }
 
 TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
@@ -132,7 +134,7 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
   const auto chosen_from = [&](const WinnerRecord& shipped) {
     const std::string text = format_winners(std::vector{shipped, unreadable(winner(key, 256))});
     const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
-    return choose(problem, target, with_pretuned({}, key, files)).evidence;
+    return choose(problem, target, with_pretuned({}, {.stencil_key = key}, files)).evidence;
   };
   EXPECT_EQ(chosen_from(stale(winner(key, 512))).match, Match::stale);
   EXPECT_NE(chosen_from(stale(winner(key, 512))).sentence().find("ships with"), std::string::npos);
@@ -148,7 +150,7 @@ constexpr int kMostStale = 0;
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
   int count = 0;
-  for (const WinnerRecord& each : with_pretuned({}, "")) {
+  for (const WinnerRecord& each : with_pretuned({})) {
     if (!is_stale(each.trial)) continue;
     ++count;
     stale += "\n  " + each.trial.code + " of " + each.trial.problem.stencil_name;
@@ -158,17 +160,31 @@ TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
 }
 
 TEST(Pretuned, WhatShipsHasRacedAfterChecksThatWereSharp) {
-  for (const WinnerRecord& each : with_pretuned({}, "")) {
+  for (const WinnerRecord& each : with_pretuned({})) {
     EXPECT_TRUE(each.trial.raced) << each.trial.code << " of " << each.trial.problem.stencil_name;
     EXPECT_GE(each.trial.sharpness, kSharp) << each.trial.code << " of " << each.trial.problem.stencil_name;
   }
 }
 
 TEST(Pretuned, WhatShipsCanRun) {
-  for (const WinnerRecord& each : with_pretuned({}, "")) {
+  for (const WinnerRecord& each : with_pretuned({})) {
     const auto objection = objection_to(each.trial);
     EXPECT_FALSE(objection) << *objection;
   }
+}
+
+TEST(Pretuned, AHeatEquationGoesAsFastAsTheStarThatShips) {
+  const Stencil heat = parse_stencil("u + alpha*laplacian(u); alpha = 0.1");
+  const LookupTarget target{
+      .gpu = "NVIDIA H200", .architecture = "sm_90", .driver = "13.0", .limits = limits_of_architecture("sm_90")};
+  const auto found = [&](const Stencil& stencil) {
+    const Problem run = make_problem(stencil, ElementType::f32, {}, {.rank = 3, .n = {512, 512, 512}}, 0, 100);
+    return choose(run, target, with_pretuned({}, {.form = stencil_form(stencil, 0)})).evidence;
+  };
+  const Evidence star = found(find_builtin("star3d1r"));
+  EXPECT_EQ(found(heat).match, Match::same_form);
+  EXPECT_EQ(found(heat).code, star.code);
+  EXPECT_EQ(star.match, Match::exact);
 }
 
 TEST(Pretuned, WhatShipsCanBeReadAndIsForAGpu) {
