@@ -91,6 +91,18 @@ STENCIL_DEVICE bool has_no_tile([[maybe_unused]] const Arguments<S>& a, [[maybe_
   return a.origin[2] + static_cast<long long>(tile.z) * T::kTileZ >= a.high[2];
 }
 
+/// Where the thread's outputs begin along x, and along y.
+template <class T, class S>
+STENCIL_DEVICE typename S::Index first_x(const Arguments<S>& a, const TileIndex& tile) {
+  using Index = typename S::Index;
+  return Index(a.origin[0]) + (Index(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
+}
+template <class T, class S>
+STENCIL_DEVICE typename S::Index first_y(const Arguments<S>& a, const TileIndex& tile) {
+  using Index = typename S::Index;
+  return Index(a.origin[1]) + (Index(tile.y) * T::kBlockY + thread_y()) * T::kRegisterY;
+}
+
 /// The nth of the tiles that a block updates.
 template <class S>
 struct BlockTile {

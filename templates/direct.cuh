@@ -20,18 +20,13 @@ STENCIL_DEVICE void direct(const Arguments<S>& arguments) {
   using Index = typename S::Index;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
-  if constexpr (T::kCluster > 1) {
-    if (has_no_tile<T>(arguments, tile)) return;
-  }
-  const Index x = static_cast<Index>(arguments.origin[0]) +
-                  (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
-  const Index y = static_cast<Index>(arguments.origin[1]) +
-                  (static_cast<Index>(tile.y) * T::kBlockY + thread_y()) * T::kRegisterY;
+  if (has_no_tile<T>(arguments, tile)) return;
+  const Index x = first_x<T>(arguments, tile), y = first_y<T>(arguments, tile);
   const Index z = static_cast<Index>(arguments.origin[2]) +
                   (static_cast<Index>(tile.z) * T::kBlockZ + thread_z()) * T::kRegisterZ;
   const UpdatedBox<S> box(arguments);
-  if constexpr (T::kNeighbours == Neighbours::cache) {  // lanes that shuffle stay for their neighbours
-    if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y || z >= box.high_z) return;
+  if constexpr (T::kNeighbours == Neighbours::cache) {
+    if (box.template misses<T>(x, y) || z >= box.high_z) return;
   }
 
   Field<S, T> in[S::kInputs];

@@ -13,6 +13,13 @@ struct UpdatedBox {
   STENCIL_DEVICE explicit UpdatedBox(const Arguments<S>& a)
       : low_x(Index(a.low[0])), high_x(Index(a.high[0])), low_y(Index(a.low[1])), high_y(Index(a.high[1])),
         low_z(Index(a.low[2])), high_z(Index(a.high[2])) {}
+  /// Whether a thread whose outputs begin there leaves, as it has none in the box. Lanes that shuffle stay for their
+  /// neighbours.
+  template <class T>
+  STENCIL_DEVICE bool misses(Index x, Index y) const {
+    if constexpr (T::kNeighbours != Neighbours::cache) return false;
+    return x + T::kRegisterX <= low_x || x >= high_x || y >= high_y;
+  }
   STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
 };
 

@@ -40,17 +40,7 @@ struct LateCells {
 
 struct NoLateCells {};
 
-/// The inputs in global memory, where the threads read what TMA does not bring: late inputs.
-template <class S, class T>
-struct InputFields {
-  Field<S, T> fields[S::kInputs];
-
-  STENCIL_DEVICE explicit InputFields(const Arguments<S>& arguments) {
-    STENCIL_UNROLL
-    for (int f = 0; f < S::kInputs; ++f) fields[f] = input_field<S, T>(arguments, f);
-  }
-};
-
+/// Stands in for InputFields where TMA brings all inputs.
 template <class S>
 struct NoFields {
   STENCIL_DEVICE explicit NoFields(const Arguments<S>&) {}

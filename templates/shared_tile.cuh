@@ -30,6 +30,11 @@ struct SharedTile {
   Value* cells;
   Index x, y;  ///< the output tile's first cell in the grid
 
+  STENCIL_DEVICE SharedTile(const Arguments<S>& a, const TileIndex& index)
+      : cells(reinterpret_cast<Value*>(shared_memory())),
+        x(static_cast<Index>(a.origin[0]) + static_cast<Index>(index.x) * T::kTileX),
+        y(static_cast<Index>(a.origin[1]) + static_cast<Index>(index.y) * T::kTileY) {}
+
   STENCIL_DEVICE Value* row(int f, int plane, int r) const {
     return cells + f * kInputCells + plane * kPlaneCells + r * T::kTilePitch;
   }

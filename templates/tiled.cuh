@@ -35,23 +35,19 @@ STENCIL_DEVICE void tiled(const Arguments<S>& arguments) {
   const TileIndex index = tile_of_block<T>(arguments.tiles);
   if (has_no_tile<T>(arguments, index)) return;
   const Index tile_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kTileZ;
-  const SharedTile<S, T> tile{reinterpret_cast<typename S::Value*>(shared_memory()),
-                              static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
-                              static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY};
+  const SharedTile<S, T> tile(arguments, index);
   const UpdatedBox<S> box(arguments);
   const auto place = ThreadPlace<S, T>::here();
-  Field<S, T> in[S::kInputs];
-  STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  const InputFields<S, T> in(arguments);
 
   if constexpr (T::kCover == Cover::input) {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       tile.row(f, thread_z(), thread_y())[thread_x()] =
-          in[f].cell(in[f].row(tile.y + place.y, tile_z + place.z), tile.x + place.x);
+          in.fields[f].cell(in.fields[f].row(tile.y + place.y, tile_z + place.z), tile.x + place.x);
     }
   } else {
-    tile.template load_planes<T::kTilePlanes>(in, 0, tile_z - T::kTileBelow);
+    tile.template load_planes<T::kTilePlanes>(in.fields, 0, tile_z - T::kTileBelow);
   }
   barrier();
   if (!place.computes) return;

@@ -100,10 +100,23 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
   }
 }
 
+/// An input in global memory.
 template <class S, class T>
 STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
   using Index = typename S::Index;
   return {a.in[f], Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
 }
+
+/// All of them. direct and streaming fill an array of their own: from this one compilers make other machine code, and
+/// kernels were tuned with that.
+template <class S, class T>
+struct InputFields {
+  Field<S, T> fields[S::kInputs];
+
+  STENCIL_DEVICE explicit InputFields(const Arguments<S>& arguments) {
+    STENCIL_UNROLL
+    for (int f = 0; f < S::kInputs; ++f) fields[f] = input_field<S, T>(arguments, f);
+  }
+};
 
 }  // namespace stencil_tune

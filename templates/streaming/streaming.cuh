@@ -24,18 +24,11 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   using Reads = typename T::Reads;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
-  if constexpr (T::kCluster > 1) {
-    if (has_no_tile<T>(arguments, tile)) return;
-  }
-  const Index x = static_cast<Index>(arguments.origin[0]) +
-                  (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
-  const Index y = static_cast<Index>(arguments.origin[1]) +
-                  (static_cast<Index>(tile.y) * T::kBlockY + thread_y()) * T::kRegisterY;
+  if (has_no_tile<T>(arguments, tile)) return;
+  const Index x = first_x<T>(arguments, tile), y = first_y<T>(arguments, tile);
   const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(tile.z) * T::kDepth;
   const UpdatedBox<S> box(arguments);
-  if constexpr (T::kNeighbours == Neighbours::cache) {  // lanes that shuffle stay for their neighbours
-    if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y) return;
-  }
+  if (box.template misses<T>(x, y)) return;
 
   Field<S, T> in[S::kInputs];
   STENCIL_UNROLL

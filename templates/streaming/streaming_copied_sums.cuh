@@ -123,11 +123,9 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   const PlanePipeline<S, T> pipeline{shared_memory()};
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   const Index x = tile.x + tile_x, y = tile.y + tile_y;
-  Field<S, T> in[S::kInputs];
-  STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  const InputFields<S, T> in(arguments);
 
-  const ThreadCopies<S, T> copies(pipeline, tile, in);
+  const ThreadCopies<S, T> copies(pipeline, tile, in.fields);
   const Index lowest = tile.z - S::kLowZ;  // plane n = 0
   const int planes = tile.steps + Sums::kReach;
 #pragma unroll 1
@@ -139,7 +137,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   WalkOutput<S, T> output(arguments, box, x, y, tile.z);
   Sums sums;
   Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
-  if constexpr (S::kHasLate) late.load(in, x, y, tile.z);
+  if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
   int newest = 0, refilled = kSlots - 1;  // slots of planes n and n - 1
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
@@ -156,7 +154,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
     if (step >= 0) {
       output.store(sums, late);
       if constexpr (S::kHasLate) {
-        if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);
+        if (step + 1 < tile.steps) late.load(in.fields, x, y, tile.z + step + 1);
       }
     }
     sums.next();

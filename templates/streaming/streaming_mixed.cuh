@@ -89,28 +89,24 @@ STENCIL_DEVICE void streaming_mixed(const Arguments<S>& arguments) {
   const TileIndex index = tile_of_block<T>(arguments.tiles);
   if (has_no_tile<T>(arguments, index)) return;
   const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth;
-  const SharedTile<S, T> tile{reinterpret_cast<typename S::Value*>(shared_memory()),
-                              static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
-                              static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY};
+  const SharedTile<S, T> tile(arguments, index);
   const UpdatedBox<S> box(arguments);
   const auto place = ThreadPlace<S, T>::here();
   const Index x = tile.x + place.x;
   const Index y = tile.y + place.y;
-  Field<S, T> in[S::kInputs];
-  STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  const InputFields<S, T> in(arguments);
 
   Thread column;
   STENCIL_UNROLL
-  for (int p = 0; p < Thread::kNewest; ++p) column.load(in, p, x, y, first_z + (p - S::kLowZ));
+  for (int p = 0; p < Thread::kNewest; ++p) column.load(in.fields, p, x, y, first_z + (p - S::kLowZ));
 
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    column.load(in, Thread::kNewest, x, y, z + S::kHighZ);
+    column.load(in.fields, Thread::kNewest, x, y, z + S::kHighZ);
     column.write_current(tile, place);
-    if constexpr (T::kCover == Cover::output) tile.load_halo(in, 0, z);
+    if constexpr (T::kCover == Cover::output) tile.load_halo(in.fields, 0, z);
     barrier();
     if (place.computes) {
       T::Reads::load(typename Thread::Surroundings{tile, place}, column.window.cells);

@@ -52,22 +52,18 @@ STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
   const TileIndex index = tile_of_block<T>(arguments.tiles);
   if (has_no_tile<T>(arguments, index)) return;
   const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth;
-  const SharedTile<S, T> tile{reinterpret_cast<typename S::Value*>(shared_memory()),
-                              static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
-                              static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY};
+  const SharedTile<S, T> tile(arguments, index);
   const UpdatedBox<S> box(arguments);
   const auto place = ThreadPlace<S, T>::here();
-  Field<S, T> in[S::kInputs];
-  STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  const InputFields<S, T> in(arguments);
 
-  for (int p = 0; p + 1 < kSlots; ++p) load_ring_plane(tile, in, place, p, first_z + (p - S::kLowZ));
+  for (int p = 0; p + 1 < kSlots; ++p) load_ring_plane(tile, in.fields, place, p, first_z + (p - S::kLowZ));
 
   int oldest = 0;  // slot of plane z - low
   for (int step = 0; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    load_ring_plane(tile, in, place, oldest == 0 ? kSlots - 1 : oldest - 1, z + S::kHighZ);
+    load_ring_plane(tile, in.fields, place, oldest == 0 ? kSlots - 1 : oldest - 1, z + S::kHighZ);
     barrier();
     if (place.computes) {
       update_tile<S, T>(arguments, box, tile.x + place.x, tile.y + place.y, z,

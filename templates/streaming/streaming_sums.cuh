@@ -13,39 +13,30 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   using Sums = PlaneSums<S, T>;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
-  if constexpr (T::kCluster > 1) {
-    if (has_no_tile<T>(arguments, tile)) return;
-  }
-  const Index x = static_cast<Index>(arguments.origin[0]) +
-                  (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
-  const Index y = static_cast<Index>(arguments.origin[1]) +
-                  (static_cast<Index>(tile.y) * T::kBlockY + thread_y()) * T::kRegisterY;
+  if (has_no_tile<T>(arguments, tile)) return;
+  const Index x = first_x<T>(arguments, tile), y = first_y<T>(arguments, tile);
   const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(tile.z) * T::kDepth;
   const UpdatedBox<S> box(arguments);
-  if constexpr (T::kNeighbours == Neighbours::cache) {  // lanes that shuffle stay for their neighbours
-    if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y) return;
-  }
+  if (box.template misses<T>(x, y)) return;
 
-  Field<S, T> in[S::kInputs];
-  STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  const InputFields<S, T> in(arguments);
 
   WalkOutput<S, T> output(arguments, box, x, y, first_z);
   Sums sums;
   // Where no input is late too: without this loop over none of them compilers make another order of the instructions, and
   // kernels were tuned with this one.
   LateCells<S, T> late;
-  late.load(in, x, y, first_z);
+  late.load(in.fields, x, y, first_z);
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    sums.add(GlobalRows<S, T, true>{in, x, y, z + Sums::kReach}, arguments.coefficients);
+    sums.add(GlobalRows<S, T, true>{in.fields, x, y, z + Sums::kReach}, arguments.coefficients);
     if (step >= 0) {
       output.store(sums, late);
       if constexpr (S::kHasLate) {
-        if (z + 1 < box.high_z) late.load(in, x, y, z + 1);
+        if (z + 1 < box.high_z) late.load(in.fields, x, y, z + 1);
       }
     }
     sums.next();
