@@ -1,4 +1,5 @@
-// How a read beyond an edge is answered: by the cell at an index inside the axis, or by zero.
+// How a read beyond an edge is answered: by the cell at an index inside the axis, or by zero; and what steps of fused
+// kernels meet there.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -6,6 +7,13 @@
 namespace stencil_tune {
 
 enum class Boundary { hold, zero, clamp, periodic, reflect };
+
+/// Which cells a step of a fused kernel treats apart from those that are simply updated. A plane is a row in 2D.
+enum class Edges {
+  none,
+  cells,  ///< in planes that are updated: cells that hold keeps, and those that read what a boundary answers in x or y
+  all,    ///< those, whole planes that hold keeps or that lie outside the grid, and planes with points
+};
 
 /// The index inside 0..n-1 that answers for an i less than n beyond an end, found without a division. For an i further away
 /// it need not be inside.

@@ -43,10 +43,10 @@ struct SystemWalk {
     input.start(z);
     z = walk(z, levels.first_plain_plane());
     if (tile.at_edge) {
-      z = walk_plain<SystemEdges::cells>(z, levels.last_plain_plane());
+      z = walk_plain<Edges::cells>(z, levels.last_plain_plane());
     } else {
       assume(!tile.grid_ends_within);
-      z = walk_plain<SystemEdges::none>(z, levels.last_plain_plane());
+      z = walk_plain<Edges::none>(z, levels.last_plain_plane());
     }
     walk(z, tile.last_plane());
     input.leave();
@@ -55,12 +55,12 @@ struct SystemWalk {
  protected:
   STENCIL_DEVICE Index walk(Index z, Index end) {
 #pragma unroll 1
-    for (; z < end; ++z) step<SystemEdges::all>(z);
+    for (; z < end; ++z) step<Edges::all>(z);
     return z;
   }
 
   /// Makes as many whole groups of kUnroll steps as there are before `end`.
-  template <SystemEdges kEdges>
+  template <Edges kEdges>
   STENCIL_DEVICE Index walk_plain(Index z, Index end) {
 #pragma unroll 1
     for (; z + T::kUnroll <= end; z += T::kUnroll) {
@@ -70,7 +70,7 @@ struct SystemWalk {
     return z;
   }
 
-  template <SystemEdges kEdges>
+  template <Edges kEdges>
   STENCIL_DEVICE void step(Index z) {
     SystemState<S, T, SystemInput<S, T>::kState> state;
     input.take(state);

@@ -11,13 +11,6 @@
 
 namespace stencil_tune {
 
-/// Which cells a step must treat apart from those that are simply updated.
-enum class SystemEdges {
-  none,
-  cells,  ///< in planes that are updated: cells that hold keeps, and those that read what a boundary answers in x or y
-  all,    ///< those, whole planes that hold keeps or that lie outside the grid, and planes with points
-};
-
 inline constexpr int kNoLayers = -1000000;
 
 template <class L>
@@ -78,8 +71,8 @@ struct SystemLevels {
   // planes, which are zeros when they arrive.
   static constexpr bool kAnswersColumns = S::kBoundaryX != Boundary::hold && S::kBoundaryX != Boundary::periodic;
   static constexpr bool kAnswersRows = S::kBoundaryY != Boundary::hold && S::kBoundaryY != Boundary::periodic;
-  template <SystemEdges kEdges>
-  static constexpr bool kZeros = kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero;
+  template <Edges kEdges>
+  static constexpr bool kZeros = kEdges == Edges::all && S::kBoundaryZ == Boundary::zero;
   static constexpr bool kAnswersPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
 
   static constexpr int kPublishedFrom = Input::kBytes;
@@ -120,7 +113,7 @@ struct SystemLevels {
   STENCIL_DEVICE void begin_step() { step_barrier.await(); }
 
   /// Plane z of the input goes through all levels; what leaves the last one is stored.
-  template <SystemEdges kEdges>
+  template <Edges kEdges>
   STENCIL_DEVICE void step(Index z, SystemState<S, T, Input::kState>& state, Input& input) {
     if constexpr (kZeros<kEdges>) {
       clear_outside(z, state, IndicesBelow<Input::kState>{});
@@ -154,10 +147,10 @@ struct SystemLevels {
     if (z - kBehind < 0 || z - kBehind >= tile.nz) plane.fill(Value(0));
   }
 
-  template <SystemEdges kEdges, int kLevel, class State>
+  template <Edges kEdges, int kLevel, class State>
   STENCIL_DEVICE void advance(Index z, State& newest, Input& input) {
     if constexpr (kLevel == S::kLevels) {
-      constexpr bool kPlain = kEdges != SystemEdges::all;
+      constexpr bool kPlain = kEdges != Edges::all;
       output.template store<kPlain && !T::kFillsPlain, kPlain>(z - T::kDelay, newest);
     } else {
       using L = LevelOf<S, kLevel>;
@@ -168,7 +161,7 @@ struct SystemLevels {
   }
 
   /// z: the plane that the level updates.
-  template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
+  template <Edges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
   STENCIL_DEVICE void advance_level(Index z, SystemState<S, T, L::kIn>& newest,
                                     SystemState<S, T, L::kOut>& leaving, const Constants& constants) {
     using Fields = IndicesBelow<L::kIn>;
@@ -186,7 +179,7 @@ struct SystemLevels {
     } else {
       update_level<kEdges, kLevel>(z, newest, updated, constants);
     }
-    if constexpr (Points::kAny && kEdges == SystemEdges::all) {
+    if constexpr (Points::kAny && kEdges == Edges::all) {
       const auto met = points.rounds(z);
       points.template add_to<L>(met, updated);
       leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
@@ -197,11 +190,11 @@ struct SystemLevels {
     keep<kLevel>(newest, Fields{});
   }
 
-  template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
+  template <Edges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
   STENCIL_DEVICE void update_level(Index z, SystemState<S, T, L::kIn>& newest,
                                    SystemState<S, T, L::kOutputs>& updated, const Constants& constants) {
     using Reads = typename L::Reads;
-    if constexpr (kEdges == SystemEdges::all && kAnswersPlanes) answer_planes<kLevel>(z, newest, IndicesBelow<L::kIn>{});
+    if constexpr (kEdges == Edges::all && kAnswersPlanes) answer_planes<kLevel>(z, newest, IndicesBelow<L::kIn>{});
     Window<L, T, Reads> window;
     gather<kEdges, kLevel, Reads>(newest, z, window, constants,
                                   IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
@@ -210,7 +203,7 @@ struct SystemLevels {
       if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
     }
     update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
-    if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
+    if constexpr (kEdges != Edges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
   }
 
   // ---- planes -------------------------------------------------------------------------------------------------------
@@ -280,13 +273,13 @@ struct SystemLevels {
   // ---- rows of other warps ------------------------------------------------------------------------------------------
 
   /// Rows of planes that this very step reads first: the warps meet before they go on.
-  template <SystemEdges kEdges, int kLevel, class State, int... kF>
+  template <Edges kEdges, int kLevel, class State, int... kF>
   STENCIL_DEVICE void publish_now(Index z, const State& newest, Indices<kF...>) {
     using L = LevelOf<S, kLevel>;
     (publish_newest<kEdges, kLevel, kF>(z, newest), ...);
     if constexpr (((L::kFields[kF].exchanges() && L::kFields[kF].last == L::kFields[kF].newest) || ...)) barrier();
   }
-  template <SystemEdges kEdges, int kLevel, int kF, class State>
+  template <Edges kEdges, int kLevel, int kF, class State>
   STENCIL_DEVICE void publish_newest(Index z, const State& newest) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
     if constexpr (kField.exchanges() && kField.last == kField.newest) {
@@ -296,11 +289,11 @@ struct SystemLevels {
   }
 
   /// Rows of planes that the next step reads first.
-  template <SystemEdges kEdges, int kLevel, class State, int... kF>
+  template <Edges kEdges, int kLevel, class State, int... kF>
   STENCIL_DEVICE void publish_for_next(Index z, const State& newest, Indices<kF...>) {
     (publish_field<kEdges, kLevel, kF>(z, newest), ...);
   }
-  template <SystemEdges kEdges, int kLevel, int kF, class State>
+  template <Edges kEdges, int kLevel, int kF, class State>
   STENCIL_DEVICE void publish_field(Index z, const State& newest) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
     if constexpr (kField.exchanges() && kField.last < kField.newest) {
@@ -312,7 +305,7 @@ struct SystemLevels {
 
   // ---- what the update reads ----------------------------------------------------------------------------------------
 
-  template <SystemEdges kEdges, int kLevel, class Reads, class Registers, class State, int... kRow>
+  template <Edges kEdges, int kLevel, class Reads, class Registers, class State, int... kRow>
   STENCIL_DEVICE void gather(const State& newest, Index z, Registers& window, const Constants& constants,
                              Indices<kRow...>) {
     (gather_row<kEdges, kLevel, Reads, kRow / Reads::kRows / Reads::kPlanes, kRow / Reads::kRows % Reads::kPlanes,
@@ -321,7 +314,7 @@ struct SystemLevels {
   }
 
   /// Row kR of plane kP of the reach, of input kInput of the stage.
-  template <SystemEdges kEdges, int kLevel, class Reads, int kInput, int kP, int kR, class Registers, class State>
+  template <Edges kEdges, int kLevel, class Reads, int kInput, int kP, int kR, class Registers, class State>
   STENCIL_DEVICE void gather_row(const State& newest, Index z, Registers& window, const Constants& constants) {
     using L = LevelOf<S, kLevel>;
     constexpr RowUse kUse = Reads::row(kInput, kP, kR);
@@ -334,29 +327,29 @@ struct SystemLevels {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
         SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
-        if constexpr (kEdges != SystemEdges::none && kAnswersColumns) answer_row_ends<S, kUse.left, kUse.right>(tile, body);
+        if constexpr (kEdges != Edges::none && kAnswersColumns) answer_row_ends<S, kUse.left, kUse.right>(tile, body);
       }
     }
   }
 
   /// Row kJ of field kF, kOffset planes above the one that the level updates.
-  template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ, class State>
+  template <Edges kEdges, int kLevel, int kF, int kOffset, int kJ, class State>
   STENCIL_DEVICE void take(const State& newest, Index z, Value* body) {
     const Plane& from = plane<kLevel, kF, kOffset>(newest);
-    if constexpr (kEdges == SystemEdges::all && kAnswersPlanes) {
+    if constexpr (kEdges == Edges::all && kAnswersPlanes) {
       take_row<kEdges, kLevel, kF, kJ>(from, answering<kLevel, kF, kOffset>(z), body);
     } else {
       take_row<kEdges, kLevel, kF, kJ>(from, kOffset, body);
     }
   }
 
-  template <SystemEdges kEdges, int kLevel, int kF, int kJ>
+  template <Edges kEdges, int kLevel, int kF, int kJ>
   STENCIL_DEVICE void take_row(const Plane& from, int offset, Value* body) const {
     if constexpr (kJ >= 0 && kJ < Shape::kRows) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) body[i] = from.cells[kJ][i];
     } else {
-      if constexpr (kEdges != SystemEdges::none && kAnswersRows) {
+      if constexpr (kEdges != Edges::none && kAnswersRows) {
         if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
       }
       using L = LevelOf<S, kLevel>;
@@ -386,19 +379,19 @@ struct SystemLevels {
     for (int o = 0; o < L::kOutputs; ++o) updated.fields[o].cells[kJ][kI] = outputs[o];
   }
 
-  template <SystemEdges kEdges, int kLevel, class State, class Updated, int... kO>
+  template <Edges kEdges, int kLevel, class State, class Updated, int... kO>
   STENCIL_DEVICE void hold(const State& newest, Index z, Updated& updated, Indices<kO...>) {
     (hold_output<kEdges, kLevel, kO>(newest, z, updated.fields[kO]), ...);
   }
 
   /// Cells and planes that boundary hold keeps, and under zero the planes beyond the grid.
-  template <SystemEdges kEdges, int kLevel, int kO, class State>
+  template <Edges kEdges, int kLevel, int kO, class State>
   STENCIL_DEVICE void hold_output(const State& newest, Index z, Plane& updated) {
     using L = LevelOf<S, kLevel>;
     constexpr HeldLayers kHeld = L::kHeld;
     constexpr int kLayers = L::kLayers[kO];
     bool whole_plane = false;
-    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::hold) {
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::hold) {
       whole_plane = tile.holds_plane(kHeld, z);
     }
     if constexpr (kLayers != kNoLayers) {

@@ -71,12 +71,12 @@ struct SystemWalkToPoints : SystemWalk<S, T, Levels> {
     while (z < tile.last_plane()) {
       const Index plain_end = levels.points.plain_end(z, levels.last_plain_plane());
       if (z < levels.first_plain_plane() || z + T::kUnroll > plain_end) {
-        Walk::template step<SystemEdges::all>(z++);
+        Walk::template step<Edges::all>(z++);
       } else if (tile.at_edge) {
-        z = Walk::template walk_plain<SystemEdges::cells>(z, plain_end);
+        z = Walk::template walk_plain<Edges::cells>(z, plain_end);
       } else {
         assume(!tile.grid_ends_within);
-        z = Walk::template walk_plain<SystemEdges::none>(z, plain_end);
+        z = Walk::template walk_plain<Edges::none>(z, plain_end);
       }
     }
     input.leave();

@@ -49,18 +49,18 @@ struct SystolicWalk {
       : part(p), warp(w), rings(w), feed(a, p, w, parity), batches(b), levels(a, p) {}
 
   /// First and last come rows that hold keeps or that lie outside the grid; for some level, one by one. The rows
-  /// between are plain. The loop of such rows stands there once for both ends: with a copy of it before and one behind
-  /// the loops of plain rows, these spill.
+  /// between are plain, and where they meet no edge they are whole words. The loop of rows at the ends stands there once
+  /// for both: with a copy of it before and one behind the loops of plain rows, these spill.
   STENCIL_DEVICE void run() {
     feed.start();
     if constexpr (T::kSplitsBarrier) meet();
     Index row = 0;
 #pragma unroll 1
     for (int end = 0; end < 2; ++end) {
-      row = walk_rows<Rows::any>(row, end == 0 ? part.first_plain : part.rows);
+      row = walk_rows<Edges::all>(row, end == 0 ? part.first_plain : part.rows);
       if (end == 0) {
-        row = part.holds_cells || !part.whole_rows ? walk<Rows::at_sides>(row, part.last_plain)
-                                                   : walk<Rows::plain>(row, part.last_plain);
+        row = part.holds_cells || !part.whole_rows ? walk<Edges::cells>(row, part.last_plain)
+                                                   : walk<Edges::none>(row, part.last_plain);
       }
     }
     feed.finish();
@@ -73,53 +73,53 @@ struct SystolicWalk {
     barrier();
   }
 
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE Index walk(Index row, Index end) {
-    if constexpr (T::kLoopOfTurns) return walk_turns<kRows>(row, end);
-    return walk_rows<kRows>(row, end);
+    if constexpr (T::kLoopOfTurns) return walk_turns<kEdges>(row, end);
+    return walk_rows<kEdges>(row, end);
   }
   /// Both end with whole turns of the rings.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE Index walk_rows(Index row, Index end) {
     int slot = 0;
 #pragma unroll 1
     for (; row < end; ++row) {
-      step<kRows>(row, slot);
+      step<kEdges>(row, slot);
       slot = slot == Shape::kSlots - 1 ? 0 : slot + 1;
     }
     return row;
   }
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE Index walk_turns(Index row, Index end) {
 #pragma unroll 1
     for (; row < end; row += Shape::kSlots) {
       STENCIL_UNROLL
-      for (int slot = 0; slot < Shape::kSlots; ++slot) step<kRows>(row + slot, slot);
+      for (int slot = 0; slot < Shape::kSlots; ++slot) step<kEdges>(row + slot, slot);
     }
     return row;
   }
 
   /// row: counted from the part's first one, at the first warp.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void step(Index row, int slot) {
     if (slot % T::kBatch == 0) {
       if constexpr (!T::kSplitsBarrier) feed.close_batch();
       batches.await();
-      feed.template move_batch<kRows>(row, slot);
+      feed.template move_batch<kEdges>(row, slot);
     }
     const Index z = part.first_row + row - warp * Shape::kHandOver;
     Row rows[Shape::kLevels + 1];
     feed.await_row(slot);
     rings.take(slot, rows[0]);
-    levels.template complete<kRows>(z, rows);
+    levels.template complete<kEdges>(z, rows);
     rings.give(slot, rows[Shape::kLevels]);
     if constexpr (!T::kReadsBesideLast) rings.take_sides(slot, rows[0]);
-    feed.template store_row<kRows>(row, Rings::slot_of_given(slot));
+    feed.template store_row<kEdges>(row, Rings::slot_of_given(slot));
     if (T::kSplitsBarrier && slot % T::kBatch == T::kBatch - 1) {
       feed.close_batch();
       batches.arrive();
     }
-    levels.template add<kRows>(z, rows);
+    levels.template add<kEdges>(z, rows);
   }
 };
 

@@ -29,54 +29,54 @@ struct SystolicLevels {
   }
 
   /// rows[0]: row z, which enters the first level; rows[l + 1]: what level l completes, which enters the next.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void complete(Index z, Row (&rows)[Shape::kLevels + 1]) {
-    if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
-    complete_levels<kRows>(z, rows, OfLevels{});
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
+    complete_levels<kEdges>(z, rows, OfLevels{});
   }
 
   /// Adds the rows, from the last level to the first: so rows are done with in the order in which registers are needed.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void add(Index z, Row (&rows)[Shape::kLevels + 1]) {
-    if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
-    add_levels<kRows>(z, rows, OfLevels{});
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
+    add_levels<kEdges>(z, rows, OfLevels{});
   }
 
  private:
-  template <Rows kRows, int... kLevel>
+  template <Edges kEdges, int... kLevel>
   STENCIL_DEVICE void complete_levels(Index z, Row (&rows)[Shape::kLevels + 1], Indices<kLevel...>) {
-    (complete_level<kRows, kLevel>(z - (kLevel + 1) * S::kHighZ, rows[kLevel], rows[kLevel + 1]), ...);
+    (complete_level<kEdges, kLevel>(z - (kLevel + 1) * S::kHighZ, rows[kLevel], rows[kLevel + 1]), ...);
   }
-  template <Rows kRows, int... kLevel>
+  template <Edges kEdges, int... kLevel>
   STENCIL_DEVICE void add_levels(Index z, Row (&rows)[Shape::kLevels + 1], Indices<kLevel...>) {
-    (add_level<kRows, Shape::kLevels - 1 - kLevel>(z - (Shape::kLevels - kLevel) * S::kHighZ,
+    (add_level<kEdges, Shape::kLevels - 1 - kLevel>(z - (Shape::kLevels - kLevel) * S::kHighZ,
                                                    rows[Shape::kLevels - 1 - kLevel]),
      ...);
   }
 
   /// z: the row that is complete.
-  template <Rows kRows, int kLevel>
+  template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void complete_level(Index z, Row& entering, Row& completed) {
-    if constexpr (T::kReadsBesideLast) fill_sides<kRows, kLevel>(entering);
-    if (holds_row<kRows>(z)) {
+    if constexpr (T::kReadsBesideLast) fill_sides<kEdges, kLevel>(entering);
+    if (holds_row<kEdges>(z)) {
       keep_cells<kLevel>(entering, completed, OfCells{});
     } else {
-      complete_cells<kRows, kLevel>(entering, completed, OfCells{});
+      complete_cells<kEdges, kLevel>(entering, completed, OfCells{});
     }
-    if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), completed);
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), completed);
   }
   template <int kLevel, int... kI>
   STENCIL_DEVICE void keep_cells(const Row& entering, Row& completed, Indices<kI...>) const {
     ((completed.own(kI) = kept_cell<kLevel, kI>(entering)), ...);
   }
-  template <Rows kRows, int kLevel, int... kI>
+  template <Edges kEdges, int kLevel, int... kI>
   STENCIL_DEVICE void complete_cells(const Row& entering, Row& completed, Indices<kI...>) const {
-    ((completed.own(kI) = completed_cell<kRows, kLevel, kI>(entering)), ...);
+    ((completed.own(kI) = completed_cell<kEdges, kLevel, kI>(entering)), ...);
   }
-  template <Rows kRows, int kLevel, int kI>
+  template <Edges kEdges, int kLevel, int kI>
   STENCIL_DEVICE Value completed_cell(const Row& entering) const {
     const Value sum = complete_cell<kLevel, kI>(entering);
-    if constexpr (!kMayHold<kRows, kI>) return sum;
+    if constexpr (!kMayHold<kEdges, kI>) return sum;
     return choose(holds<kI>(), kept_cell<kLevel, kI>(entering), sum);
   }
   template <int kLevel, int kI>
@@ -93,28 +93,28 @@ struct SystolicLevels {
   }
 
   /// z: the row that was completed, kHighZ rows before the one that is added.
-  template <Rows kRows, int kLevel>
+  template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void add_level(Index z, Row& entering) {
-    if constexpr (!T::kReadsBesideLast) fill_sides<kRows, kLevel>(entering);
-    add_to_rows<kRows, kLevel>(z, entering, IndicesBelow<Shape::kReach>{});
+    if constexpr (!T::kReadsBesideLast) fill_sides<kEdges, kLevel>(entering);
+    add_to_rows<kEdges, kLevel>(z, entering, IndicesBelow<Shape::kReach>{});
   }
-  template <Rows kRows, int kLevel, int... kRow>
+  template <Edges kEdges, int kLevel, int... kRow>
   STENCIL_DEVICE void add_to_rows(Index z, const Row& entering, Indices<kRow...>) {
-    (add_to_row<kRows, kLevel, kRow + 1>(z + kRow + 1, entering, OfCells{}), ...);
+    (add_to_row<kEdges, kLevel, kRow + 1>(z + kRow + 1, entering, OfCells{}), ...);
   }
   /// Adds to the row that is kRow later than the completed one. Its sums move to the place before it.
-  template <Rows kRows, int kLevel, int kRow, int... kI>
+  template <Edges kEdges, int kLevel, int kRow, int... kI>
   STENCIL_DEVICE void add_to_row(Index z, const Row& entering, Indices<kI...>) {
-    if (kRow <= kOwn && holds_row<kRows>(z)) {
+    if (kRow <= kOwn && holds_row<kEdges>(z)) {
       ((sums[kLevel][kRow - 1][kI] = kept_sum<kLevel, kRow, kI>(entering)), ...);
     } else {
-      ((sums[kLevel][kRow - 1][kI] = next_sum<kRows, kLevel, kRow, kI>(entering)), ...);
+      ((sums[kLevel][kRow - 1][kI] = next_sum<kEdges, kLevel, kRow, kI>(entering)), ...);
     }
   }
-  template <Rows kRows, int kLevel, int kRow, int kI>
+  template <Edges kEdges, int kLevel, int kRow, int kI>
   STENCIL_DEVICE Value next_sum(const Row& entering) const {
     const Value sum = grown_sum<kLevel, kRow, kI>(entering);
-    if constexpr (kRow > kOwn || !kMayHold<kRows, kI>) return sum;
+    if constexpr (kRow > kOwn || !kMayHold<kEdges, kI>) return sum;
     return choose(holds<kI>(), kept_sum<kLevel, kRow, kI>(entering), sum);
   }
   static constexpr int kOwn = S::kHighZ;  ///< the entering row itself, counted so
@@ -134,13 +134,13 @@ struct SystolicLevels {
   }
 
   /// Row z is one that hold keeps: all lanes of a warp agree.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE bool holds_row(Index z) const {
-    return kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
+    return kEdges == Edges::all && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
   }
   /// Cell kI is one that hold keeps in a lane at an edge.
-  template <Rows kRows, int kI>
-  static constexpr bool kMayHold = kRows != Rows::plain &&
+  template <Edges kEdges, int kI>
+  static constexpr bool kMayHold = kEdges != Edges::none &&
                                    (kI < Shape::kHeldLeft || kI >= Shape::kCells - Shape::kHeldRight);
   /// ... and in this lane.
   template <int kI>
@@ -153,7 +153,7 @@ struct SystolicLevels {
 
   /// Fills in the neighbours' cells. The warp's input has them already; beyond an edge of the grid they are what the
   /// boundary says.
-  template <Rows kRows, int kLevel>
+  template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void fill_sides(Row& row) const {
     if constexpr (kLevel > 0) {
       STENCIL_UNROLL
@@ -161,7 +161,7 @@ struct SystolicLevels {
       STENCIL_UNROLL
       for (int d = 0; d < S::kHighX; ++d) row.own(Shape::kCells + d) = shuffle_down(row.own(d), 1, 32);
     }
-    if constexpr (kRows != Rows::plain) {
+    if constexpr (kEdges != Edges::none) {
       STENCIL_UNROLL
       for (int d = 1; d <= S::kLowX; ++d) row.own(-d) = part.left_edge ? beyond(row, -d) : row.own(-d);
       STENCIL_UNROLL

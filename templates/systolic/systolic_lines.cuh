@@ -49,7 +49,7 @@ struct SystolicLines {
     if (warp == 0) fence_async_proxy();
   }
   /// Behind the barrier.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void move_batch(Index row, int slot) const {
     if (warp != kAsks) return;
     STENCIL_UNROLL
@@ -64,7 +64,7 @@ struct SystolicLines {
   }
 
   /// What the last warp gave to `slot`.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void store_row(Index row, int slot) const {
     if (warp != kStores) return;
     const Index z = part.first_row + row - kStoreDelay;
@@ -73,11 +73,11 @@ struct SystolicLines {
     Value* to = part.output(arguments, z);
     fence_async_proxy();
     warp_barrier();
-    if (some && (kRows == Rows::plain || part.line_low < part.line_high)) {
+    if (some && (kEdges == Edges::none || part.line_low < part.line_high)) {
       warp_store_line(to + part.line_low, shared_place(from + part.line_low * Layout::kCell),
                       (part.line_high - part.line_low) * Layout::kCell);
     }
-    if constexpr (kRows != Rows::plain) {
+    if constexpr (kEdges != Edges::none) {
       if (some) store_loose_cells(to, from);
     }
     lines_commit();  // a group a row, so that it is known which rows have been read

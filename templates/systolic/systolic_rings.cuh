@@ -13,13 +13,6 @@
 
 namespace stencil_tune {
 
-/// What rows may meet.
-enum class Rows {
-  plain,     ///< nothing: all cells around are inside the grid and none is held; rows are whole words
-  at_sides,  ///< the grid's first or last columns
-  any,       ///< those, and whole rows that hold keeps or that lie outside the grid
-};
-
 /// The lane's cells of a row, and those of its neighbours that it reads.
 template <class S, class T>
 struct SystolicRow {

@@ -28,35 +28,35 @@ struct SystolicWords {
 
   STENCIL_DEVICE void start() const {
     STENCIL_UNROLL
-    for (int batch = 0; batch < T::kPrefetch; ++batch) copy_batch<Rows::any>(batch * T::kBatch, batch * T::kBatch);
+    for (int batch = 0; batch < T::kPrefetch; ++batch) copy_batch<Edges::all>(batch * T::kBatch, batch * T::kBatch);
   }
   /// Before the warps meet: the next batch's rows are there as far as this thread brought them.
   STENCIL_DEVICE void close_batch() const { async_wait<T::kPrefetch - 1>(); }
   /// Behind the barrier: asks for rows to come, and stores those that the last warp gave before.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void move_batch(Index row, int slot) const {
-    copy_batch<kRows>(row + kAhead, slot + kAhead < Shape::kSlots ? slot + kAhead : slot + kAhead - Shape::kSlots);
+    copy_batch<kEdges>(row + kAhead, slot + kAhead < Shape::kSlots ? slot + kAhead : slot + kAhead - Shape::kSlots);
     STENCIL_UNROLL
-    for (int k = 0; k < T::kBatch; ++k) store_given<kRows>(row + k, slot + k);
+    for (int k = 0; k < T::kBatch; ++k) store_given<kEdges>(row + k, slot + k);
   }
   STENCIL_DEVICE void await_row(int) const {}
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void store_row(Index, int) const {}
   STENCIL_DEVICE void finish() const { async_wait<0>(); }
 
  private:
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void copy_batch(Index row, int slot) const {
     STENCIL_UNROLL
-    for (int k = 0; k < T::kBatch; ++k) copy_row<kRows>(row + k, slot + k);
+    for (int k = 0; k < T::kBatch; ++k) copy_row<kEdges>(row + k, slot + k);
     async_commit();
   }
 
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void copy_row(Index row, int slot) const {
     const SharedAddress to = shared_place(slot * Layout::kPitch + Layout::kPad);
     const Value* in = part.input(arguments, row);
-    if (kRows == Rows::plain || part.whole_words) {
+    if (kEdges == Edges::none || part.whole_words) {
       STENCIL_UNROLL
       for (int n = 0; n < kRounds; ++n) {
         const int i = thread * kWord + n * kThreadWord;
@@ -73,20 +73,20 @@ struct SystolicWords {
   }
 
   /// Stores a row from the last ring.
-  template <Rows kRows>
+  template <Edges kEdges>
   STENCIL_DEVICE void store_given(Index row, int slot) const {
     const Index z = part.first_row + row - T::kDelay;
     if (z < part.low_z || z >= part.high_z) return;
     const Value* from =
         reinterpret_cast<const Value*>(shared_memory() + Layout::kLastRing + slot * Layout::kPitch + Layout::kPad);
     Value* out = part.output(arguments, z);
-    if (kRows == Rows::plain || part.whole_words) {
+    if (kEdges == Edges::none || part.whole_words) {
       STENCIL_UNROLL
       for (int n = 0; n < kRounds; ++n) {
         const int i = thread * kWord + n * kThreadWord;
         if (i >= part.line_low && i < part.line_high) store_cells<T::kStore, kWord>(out + i, from + i);
       }
-      if constexpr (kRows != Rows::plain) {
+      if constexpr (kEdges != Edges::none) {
         constexpr int kBefore = 16;  // threads; there are no more than 6 cells at either end that are no whole word
         const int i = thread < kBefore ? part.low + thread : part.line_high + thread - kBefore;
         if (i < (thread < kBefore ? part.line_low : part.high)) store_cells<T::kStore, 1>(out + i, from + i);

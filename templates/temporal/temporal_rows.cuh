@@ -6,13 +6,6 @@
 
 namespace stencil_tune {
 
-/// Which cells a step must treat apart from those that are simply updated.
-enum class Edges {
-  none,
-  cells,  ///< cells that boundary hold keeps, in planes that are updated
-  all,    ///< those, and whole planes that hold keeps or that lie outside the grid
-};
-
 template <class S, class T>
 struct TemporalRows {
   using Shape = TemporalShape<S, T>;
