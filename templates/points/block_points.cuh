@@ -18,6 +18,7 @@
 #pragma once
 
 #include "stencil_tune/points/point_tables.cuh"
+#include "stencil_tune/temporal/plane_walk.cuh"
 #include "stencil_tune/temporal/temporal_plane.cuh"
 
 namespace stencil_tune {
@@ -129,6 +130,34 @@ struct BlockPoints {
       const auto found = static_cast<Index>(planes()[z < 0 ? Index(0) : z].next);
       return found < tile.nz ? found : none;
     }
+  }
+};
+
+/// The walk of levels that meet points, in one loop, so that the kernel has each kind of step once: what points need makes
+/// steps at the ends long, and copies of them would not stay in the instruction cache.
+template <class T, class Steps>
+struct WalkToPoints : PlaneWalk<T, Steps> {
+  using Walk = PlaneWalk<T, Steps>;
+  using Walk::tile, Walk::input, Walk::levels;
+  using Index = typename Steps::Index;
+
+  STENCIL_DEVICE void run() {
+    Index z = tile.first_plane();
+    input.start(z);
+#pragma unroll 1
+    while (z < tile.last_plane()) {
+      const Index plain_end = levels.points.plain_end(z, Steps::last_plain_plane());
+      if (z < Steps::first_plain_plane() || z + T::kUnroll > plain_end) {
+        Steps::template step<Edges::all>(z++);
+      } else if (tile.steps_keep_cells()) {
+        z = Walk::template walk_plain<Edges::cells>(z, plain_end);
+      } else {
+        assume(!tile.grid_ends_within);
+        z = Walk::template walk_plain<Edges::none>(z, plain_end);
+        levels.clear_held();
+      }
+    }
+    Steps::leave();
   }
 };
 

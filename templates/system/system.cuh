@@ -25,49 +25,30 @@
 #pragma once
 
 #include "stencil_tune/system/system_levels.cuh"
+#include "stencil_tune/temporal/plane_walk.cuh"
 
 namespace stencil_tune {
 
-/// A block's walk along z. First the levels fill, and may update planes outside the grid. Then all are inside, and plain
-/// steps are enough. Last, the levels run empty.
+/// The steps of a block's walk.
 template <class S, class T, class Levels>
-struct SystemWalk {
+struct SystemSteps {
   using Index = typename S::Index;
 
   const TemporalTile<S, T>& tile;
   SystemInput<S, T>& input;
   Levels& levels;
 
-  STENCIL_DEVICE void run() {
-    Index z = tile.first_plane();
-    input.start(z);
-    z = walk(z, levels.first_plain_plane());
-    if (tile.at_edge) {
-      z = walk_plain<Edges::cells>(z, levels.last_plain_plane());
-    } else {
-      assume(!tile.grid_ends_within);
-      z = walk_plain<Edges::none>(z, levels.last_plain_plane());
-    }
-    walk(z, tile.last_plane());
-    input.leave();
+  /// The tile's plain planes, of which all outputs store those that are the block's.
+  STENCIL_DEVICE Index first_plain_plane() const {
+    const Arguments<S>& arguments = levels.arguments;
+    const Index first = tile.first_plain_plane(), last = tile.last_plane();
+    if (static_cast<Index>(arguments.low[2]) <= tile.low_z) return first;
+    const Index in_boxes = static_cast<Index>(arguments.low[2]) + T::kDelay;
+    return first > in_boxes ? first : in_boxes < last ? in_boxes : last;
   }
-
- protected:
-  STENCIL_DEVICE Index walk(Index z, Index end) {
-#pragma unroll 1
-    for (; z < end; ++z) step<Edges::all>(z);
-    return z;
-  }
-
-  /// Makes as many whole groups of kUnroll steps as there are before `end`.
-  template <Edges kEdges>
-  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
-#pragma unroll 1
-    for (; z + T::kUnroll <= end; z += T::kUnroll) {
-      STENCIL_UNROLL
-      for (int u = 0; u < T::kUnroll; ++u) step<kEdges>(z + u);
-    }
-    return z;
+  STENCIL_DEVICE Index last_plain_plane() const {
+    const Index last = tile.last_plain_plane(), in_boxes = static_cast<Index>(levels.arguments.high[2]) + T::kDelay;
+    return last < in_boxes ? last : in_boxes;
   }
 
   template <Edges kEdges>
@@ -77,6 +58,8 @@ struct SystemWalk {
     levels.begin_step();
     levels.template step<kEdges>(z, state, input);
   }
+
+  STENCIL_DEVICE void leave() { input.leave(); }
 };
 
 template <class S, class T, class Kernel>
@@ -87,7 +70,7 @@ STENCIL_DEVICE void system(const Kernel& kernel) {
   const SystemOutput<S, T> output(arguments, tile);
   using Levels = SystemLevels<S, T, NoPoints>;
   Levels levels(arguments, tile, output, NoPoints{});
-  SystemWalk<S, T, Levels>{tile, input, levels}.run();
+  PlaneWalk<T, SystemSteps<S, T, Levels>>{{tile, input, levels}}.run();
 }
 
 }  // namespace stencil_tune

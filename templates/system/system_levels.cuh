@@ -97,17 +97,8 @@ struct SystemLevels {
     if constexpr (T::kEdgeWarpsRest) find_levels_at_work(IndicesBelow<S::kLevels>{});
   }
 
-  /// The tile's plain planes, of which all outputs store those that are the block's.
-  STENCIL_DEVICE Index first_plain_plane() const {
-    const Index first = tile.first_plain_plane(), last = tile.last_plane();
-    if (static_cast<Index>(arguments.low[2]) <= tile.low_z) return first;
-    const Index in_boxes = static_cast<Index>(arguments.low[2]) + T::kDelay;
-    return first > in_boxes ? first : in_boxes < last ? in_boxes : last;
-  }
-  STENCIL_DEVICE Index last_plain_plane() const {
-    const Index last = tile.last_plain_plane(), in_boxes = static_cast<Index>(arguments.high[2]) + T::kDelay;
-    return last < in_boxes ? last : in_boxes;
-  }
+  /// After steps without held cells.
+  STENCIL_DEVICE void clear_held() {}
 
   /// Before each step: waits for what other warps publish.
   STENCIL_DEVICE void begin_step() { step_barrier.await(); }

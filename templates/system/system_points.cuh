@@ -56,33 +56,6 @@ struct SystemPoints : BlockPoints<S, T, LevelOf<S, 0>::kDelay> {
   }
 };
 
-/// The walk of levels that meet points, in one loop, so that the kernel has each kind of step once: what points need makes
-/// steps at the ends long, and copies of them would not stay in the instruction cache.
-template <class S, class T, class Levels>
-struct SystemWalkToPoints : SystemWalk<S, T, Levels> {
-  using Walk = SystemWalk<S, T, Levels>;
-  using Walk::tile, Walk::input, Walk::levels;
-  using Index = typename S::Index;
-
-  STENCIL_DEVICE void run() {
-    Index z = tile.first_plane();
-    input.start(z);
-#pragma unroll 1
-    while (z < tile.last_plane()) {
-      const Index plain_end = levels.points.plain_end(z, levels.last_plain_plane());
-      if (z < levels.first_plain_plane() || z + T::kUnroll > plain_end) {
-        Walk::template step<Edges::all>(z++);
-      } else if (tile.at_edge) {
-        z = Walk::template walk_plain<Edges::cells>(z, plain_end);
-      } else {
-        assume(!tile.grid_ends_within);
-        z = Walk::template walk_plain<Edges::none>(z, plain_end);
-      }
-    }
-    input.leave();
-  }
-};
-
 template <class S, class T, class Kernel>
 STENCIL_DEVICE void system_with_points(const Kernel& kernel, const PointTables<typename S::Value>& tables) {
   using Points = SystemPoints<S, T>;
@@ -94,7 +67,7 @@ STENCIL_DEVICE void system_with_points(const Kernel& kernel, const PointTables<t
   const SystemOutput<S, T> output(arguments, tile);
   using Levels = SystemLevels<S, T, Points>;
   Levels levels(arguments, tile, output, points);
-  SystemWalkToPoints<S, T, Levels>{{tile, input, levels}}.run();
+  WalkToPoints<T, SystemSteps<S, T, Levels>>{{{tile, input, levels}}}.run();
 }
 
 }  // namespace stencil_tune

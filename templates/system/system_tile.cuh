@@ -127,6 +127,8 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     return S::kBoundaryZ == Boundary::periodic || nz > last_plane() ? last_plane() : nz;
   }
 
+  STENCIL_DEVICE bool steps_keep_cells() const { return at_edge; }
+
   /// Cell i of the thread's row j is in one of those layers, or beyond the grid's last column.
   template <int kI, int kJ>
   STENCIL_DEVICE bool holds(HeldLayers layers) const {

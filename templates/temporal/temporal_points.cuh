@@ -30,35 +30,6 @@ struct TemporalPoints : BlockPoints<S, T, T::kLag> {
   }
 };
 
-/// The walk of levels that meet points, in one loop, so that the kernel has each kind of step once: what points need makes
-/// steps at the ends long, and copies of them would not stay in the instruction cache.
-template <class S, class T, class Levels>
-struct TemporalWalkToPoints : TemporalWalk<S, T, Levels> {
-  using Walk = TemporalWalk<S, T, Levels>;
-  using Walk::tile, Walk::input, Walk::levels;
-  using Index = typename S::Index;
-
-  STENCIL_DEVICE void run() {
-    Index z = tile.first_plane();
-    input.start(z);
-#pragma unroll 1
-    while (z < tile.last_plane()) {
-      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
-      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
-        Walk::template step<Edges::all>(z++);
-      } else if (tile.steps_keep_cells()) {
-        z = Walk::template walk_plain<Edges::cells>(z, plain_end);
-      } else {
-        assume(!tile.grid_ends_within);
-        z = Walk::template walk_plain<Edges::none>(z, plain_end);
-        levels.clear_held();
-      }
-    }
-    input.leave();
-    levels.leave();
-  }
-};
-
 template <class S, class T, template <class, class, class> class LevelsOf, class Kernel>
 STENCIL_DEVICE void temporal_walk_with_points(const Kernel& kernel, const PointTables<typename S::Value>& tables) {
   using Points = TemporalPoints<S, T>;
@@ -71,7 +42,7 @@ STENCIL_DEVICE void temporal_walk_with_points(const Kernel& kernel, const PointT
   InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
   OutputRows<S, T> output(arguments, tile);
   Levels levels(arguments, tile, points);
-  TemporalWalkToPoints<S, T, Levels>{{tile, input, output, levels}}.run();
+  WalkToPoints<T, TemporalSteps<S, T, Levels>>{{{tile, input, output, levels}}}.run();
 }
 
 template <class S, class T, class Kernel>

@@ -2,15 +2,16 @@
 #pragma once
 
 #include "stencil_tune/points/no_points.cuh"
+#include "stencil_tune/temporal/plane_walk.cuh"
 #include "stencil_tune/temporal/temporal_output.cuh"
 #include "stencil_tune/temporal/temporal_rows.cuh"
 #include "stencil_tune/temporal/temporal_share.cuh"
 
 namespace stencil_tune {
 
-/// A block's walk along z. Levels: those of temporal_pipeline.cuh or of temporal_sums.cuh.
+/// The steps of a block's walk. Levels: those of temporal_pipeline.cuh or of temporal_sums.cuh.
 template <class S, class T, class Levels>
-struct TemporalWalk {
+struct TemporalSteps {
   using Index = typename S::Index;
 
   const TemporalTile<S, T>& tile;
@@ -18,41 +19,8 @@ struct TemporalWalk {
   OutputRows<S, T>& output;
   Levels& levels;
 
-  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough. Last,
-  /// the levels run empty.
-  STENCIL_DEVICE void run() {
-    Index z = tile.first_plane();
-    input.start(z);
-    z = walk(z, tile.first_plain_plane());
-    if (tile.steps_keep_cells()) {
-      z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
-    } else {
-      assume(!tile.grid_ends_within);
-      z = walk_plain<Edges::none>(z, tile.last_plain_plane());
-      levels.clear_held();
-    }
-    walk(z, tile.last_plane());
-    input.leave();
-    levels.leave();
-  }
-
- protected:
-  STENCIL_DEVICE Index walk(Index z, Index end) {
-#pragma unroll 1
-    for (; z < end; ++z) step<Edges::all>(z);
-    return z;
-  }
-
-  /// As many whole groups of kUnroll steps as there are before `end`.
-  template <Edges kEdges>
-  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
-#pragma unroll 1
-    for (; z + T::kUnroll <= end; z += T::kUnroll) {
-      STENCIL_UNROLL
-      for (int u = 0; u < T::kUnroll; ++u) step<kEdges>(z + u);
-    }
-    return z;
-  }
+  STENCIL_DEVICE Index first_plain_plane() const { return tile.first_plain_plane(); }
+  STENCIL_DEVICE Index last_plain_plane() const { return tile.last_plain_plane(); }
 
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z) {
@@ -68,6 +36,11 @@ struct TemporalWalk {
     }
     input.passed.next_step();
   }
+
+  STENCIL_DEVICE void leave() {
+    input.leave();
+    levels.leave();
+  }
 };
 
 /// One walk: the block's tile, or a run of its share. kernel: its arguments, with tensor maps or without.
@@ -79,7 +52,7 @@ STENCIL_DEVICE void walk_part(const Kernel& kernel, const TemporalPart<S>& part,
   InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
   OutputRows<S, T> output(arguments, tile);
   Levels levels(arguments, tile, points);
-  TemporalWalk<S, T, Levels>{tile, input, output, levels}.run();
+  PlaneWalk<T, TemporalSteps<S, T, Levels>>{{tile, input, output, levels}}.run();
   if constexpr (T::kShares) {
     // The next walk begins from nothing: no copy is on its way, no thread reads what it writes, no mbarrier counts.
     if constexpr (T::kReadsRim && !T::kCopiedByTma) async_commit();  // a rim's last copies are in no group yet
