@@ -3,6 +3,7 @@
 // barrier.
 #pragma once
 
+#include "stencil_tune/choose.cuh"
 #include "stencil_tune/plane_sums.cuh"
 
 namespace stencil_tune {
@@ -23,10 +24,8 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
 
   WalkOutput<S, T> output(arguments, box, x, y, first_z);
   Sums sums;
-  // Where no input is late too: without this loop over none of them compilers make another order of the instructions, and
-  // kernels were tuned with this one.
-  LateCells<S, T> late;
-  late.load(in.fields, x, y, first_z);
+  Choose<S::kHasLate, LateCells<S, T>, NoLateCells> late;
+  if constexpr (S::kHasLate) late.load(in.fields, x, y, first_z);
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
