@@ -87,7 +87,8 @@ Report report_of_one(const Problem& problem, const Target& target, const TuningS
 Report report_of_steps(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                        SessionObserver& progress) {
   const StepTuning tuning = tune_step(step, target, settings, database, progress);
-  if (!tuning.fused && tuning.stages.empty()) throw Error(ErrorCode::launch_failed, "interrupted before anything was tuned");
+  if (!tuning.fused && tuning.stages.empty())
+    throw Error(ErrorCode::launch_failed, "interrupted before anything was tuned");
   const TuningOutcome& main = tuning.fused ? *tuning.fused : tuning.stages.front();
   Report report =
       make_report(step, main.platform, main.result, target.predicted(), known_winner(step, target, database));
