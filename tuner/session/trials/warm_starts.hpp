@@ -16,8 +16,8 @@ inline constexpr std::size_t kMostWarmStartsOfOthers = 8;
 
 /// Candidates of the winners that are legal for the problem, each once, in this order:
 /// - of the same stencil, then of those of the same form, at most kMostWarmStarts. Winners of the same GPU model come
-///   first, then those that are like the problem a run of several steps or one sweep, then those of the same boundaries,
-///   then those of the nearest extents.
+///   first, then those that are like the problem a run of several steps or one sweep, then those of the same
+///   boundaries, then those of the nearest extents.
 /// - of other stencils of the same rank and element type, at most kMostWarmStartsOfOthers: those of the least cost by
 ///   `model`.
 /// Winners of other stages and predicted ones are left out. Where the length of rows or the boundary forbids that TMA
