@@ -53,6 +53,7 @@ WinnerRecord winner_of(const Problem& problem, const Tuning& tuning) {
   WinnerRecord record;
   record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
                           .stencil_name = problem.stencil.name,
+                          .form = stencil_form(problem.stencil, problem.stage),
                           .stage = problem.stage,
                           .type = problem.type,
                           .boundaries = problem.boundaries,

@@ -15,7 +15,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kFusedShare = 0.65;  // share of the budget for kernels that make whole steps
+constexpr double kFusedShare = 0.75;  // share of the budget for kernels that make whole steps
 constexpr double kPassesShare = 0.3;  // of what is left, for all passes that stages may share, where there are such
 
 /// Divides a budget among sessions that follow each other. One that needs longer than its share takes of the grace, and
@@ -131,7 +131,9 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
     tuning.no_fused = std::move(*obstacle);
   } else {
     observer.waiting("tuning whole steps");
-    tuning.fused = tune_stencil(step, target, budget.next(kFusedShare), database, observer);
+    TuningSettings of_steps = budget.next(kFusedShare);
+    of_steps.session.most_s = of_steps.session.budget_s;  // the grace is for what comes after: each stage has to begin
+    tuning.fused = tune_stencil(step, target, of_steps, database, observer);
     left -= kFusedShare;
   }
   // What was asked for are kernels of the whole step.

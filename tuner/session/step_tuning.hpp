@@ -41,7 +41,7 @@ std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Ta
 /// Single steps of each stage.
 std::vector<Problem> single_stages(const Problem& step);
 
-/// Tunes a problem of kWholeStep. About a third of the budget goes to the stages.
+/// Tunes a problem of kWholeStep. A quarter of the budget goes to the stages.
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer);
 

@@ -329,12 +329,13 @@ TEST_F(CApiTest, ARequestOfAnotherSizeIsRefused) {
 
 /// Programs that were compiled before hold the numbers.
 TEST_F(CApiTest, MatchesKeepTheirNumbers) {
-  const std::array names{"exact", "nearest size", "same architecture", "predicted", "default", "stale", "unknown"};
+  const std::array names{"exact",   "nearest size", "same architecture", "predicted",
+                         "default", "stale",        "same form",         "unknown"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_STREQ(stencil_tune_match_name(static_cast<stencil_tune_match>(i)), names[i]);
   }
-  for (const Match each : {Match::exact, Match::stale, Match::nearest_size, Match::same_architecture, Match::predicted,
-                           Match::default_candidate}) {
+  for (const Match each : {Match::exact, Match::stale, Match::same_form, Match::nearest_size, Match::same_architecture,
+                           Match::predicted, Match::default_candidate}) {
     EXPECT_EQ(stencil_tune_match_name(to_c(each)), name(each));
   }
 }

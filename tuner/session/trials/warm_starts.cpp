@@ -52,16 +52,11 @@ void append_first(std::size_t most, Ordered<Order> candidates, std::vector<Tunin
   }
 }
 
-/// The same with fewer steps, in a loop that is not unrolled: compiled several times as fast.
-std::vector<Tuning> quick_forms(const Problem& problem, const Limits& limits, const Tuning& tuning) {
-  std::vector<Tuning> forms;
-  for (int steps = 1; steps <= 2 && steps < tuning.steps; ++steps) {
-    Tuning form = tuning;
-    form.steps = steps;
-    form.unroll = 1;
-    if (is_legal({problem, form}, limits)) forms.push_back(form);
-  }
-  return forms;
+/// The same of one step, in a loop that is not unrolled: compiled several times as fast.
+Tuning quick_form(Tuning tuning) {
+  tuning.steps = 1;
+  tuning.unroll = 1;
+  return tuning;
 }
 
 }  // namespace
@@ -88,8 +83,8 @@ std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, st
   append_first(kMostWarmStarts, std::move(own), result);
   append_first(kMostWarmStartsOfOthers, std::move(others), result);
   if (problem.stage == kWholeStep && !result.empty()) {
-    const auto forms = quick_forms(problem, limits, result.front());
-    result.insert(result.begin(), forms.begin(), forms.end());
+    const Tuning quick = quick_form(result.front());
+    if (quick != result.front() && is_legal({problem, quick}, limits)) result.insert(result.begin(), quick);
   }
   return result;
 }

@@ -22,8 +22,8 @@ inline constexpr std::size_t kMostWarmStartsOfOthers = 8;
 ///   `model`.
 /// Winners of other stages and predicted ones are left out. Where the length of rows or the boundary forbids that TMA
 /// brings them, a candidate whose rows come another way stands in. On a periodic grid it stands beside a winner that
-/// TMA serves and whose grid is not periodic. Of kernels that make whole steps the first one's forms of one and of two
-/// steps come before all: wide kernels of more compile for 10 s and longer.
+/// TMA serves and whose grid is not periodic. Of kernels that make whole steps the first one's form of one step
+/// comes before all: wide kernels of more compile for 10 s and longer.
 std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
                                 std::span<const WinnerRecord> winners, const CostModel& model);
 

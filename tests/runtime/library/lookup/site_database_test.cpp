@@ -26,6 +26,7 @@ class SiteDatabase : public testing::Test {
     Database made = Database::open(path);
     TrialRecord trial = a_trial("winner", gstencils);
     trial.problem.stencil_key = stencil_key(problem_.stencil);
+    trial.problem.form = stencil_form(problem_.stencil, problem_.stage);
     trial.problem.extents = problem_.extents;
     trial.problem.pitch = problem_.pitch;
     TrialStore(made).insert(trial);
