@@ -27,7 +27,7 @@ constexpr int kPoints = 20000;
 constexpr int kLegal = 200;
 constexpr int kPool = 6000;
 
-/// Of the processor: other processes may be at work.
+/// The processor's time: other processes may be at work.
 template <class Work>
 double seconds(const Work& work) {
   const std::clock_t start = std::clock();

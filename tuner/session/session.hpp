@@ -24,7 +24,7 @@ struct SessionOptions {
   double budget_s = 60;  ///< the whole session's, getting ready and race included; infinity: until the strategy has no
                          ///< more
   std::optional<double> most_s;  ///< when it ends at the latest; empty: the budget and grace_s() of it
-  double spent_s = 0;            ///< of the budget, before the session
+  double spent_s = 0;            ///< what of the budget was spent before the session
   int max_trials = 0;  ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget

@@ -21,7 +21,7 @@ struct Contender {
   Tuning tuning;
   Match match = Match::exact;
   bool stale = false;
-  bool other_stencil = false;  ///< of the same form
+  bool other_stencil = false;  ///< another one of the same form won it
   double distance = 0;
   bool other_pitch = false;  ///< won at these extents, but with rows padded otherwise
   bool narrowed = false;     ///< its vectors are narrower than the winner's

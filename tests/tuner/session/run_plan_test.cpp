@@ -1,5 +1,6 @@
 #include "tuner/session/run_plan.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,15 @@ TEST(RunPlan, FewerGroupsShareTheStepsThatAreLeft) {
   EXPECT_EQ(plan.remainder->code, "systolic.bx32.by1.rx13.pf1.t4.tg4.rb3.split.sh132");
   run.steps = 15;  // 3 left, of two groups of six
   EXPECT_EQ(plan_text(plan_run(run, parse_code("temporal.bx32.by1.rx6.pf8.t12.tg2"), kLimits)), "12x1+3x1");
+}
+
+TEST(RunPlan, SingleWholeStepsHaveACandidateOfTheirOwn) {
+  const Problem run = make_problem(load_definition("corpus/yee3d.toml"), ElementType::f32, {}, {3, {256, 256, 256}}, 0,
+                                   100, kWholeStep);
+  const RunPlan plan = plan_run(run, parse_code("system.bx32.by8.ry4.sectors.pf2.t3.ch5.fillplain"), kLimits);
+  EXPECT_EQ(plan_text(plan), "3x33+1x1");
+  EXPECT_EQ(plan.single, "system.bx32.by8.ry4.sectors.pf2.t1.ch5.fillplain");
+  EXPECT_EQ(plan_of(4, kFused).single, "") << "the kernels of one sweep make them";
 }
 
 TEST(RunPlan, IsWrittenAsStepsTimesLaunches) {

@@ -22,9 +22,9 @@ class TimeBudget {
   struct Plan {
     double budget_s;
     double most_s;            ///< the session ends then at the latest
-    double spent_s = 0;       ///< of the budget, before the session begins
+    double spent_s = 0;       ///< what of the budget was spent before the session
     bool is_run = false;      ///< several steps, whose rates need kernels for what fused steps leave over
-    double least_load_s = 0;  ///< of the race under load, where there is one
+    double least_load_s = 0;  ///< the shortest race under load takes it, where there is one
   };
 
   /// A session begins now.

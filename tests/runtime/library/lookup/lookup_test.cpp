@@ -254,7 +254,7 @@ TEST(Lookup, EvidenceReadsAsASentence) {
   EXPECT_NE(choose(cube(512), here(), {}).evidence.sentence().find("default"), std::string::npos);
 }
 
-/// Of another stencil that has the form of the problem's.
+/// The same of another stencil, which has the form of the problem's.
 WinnerRecord of_same_form(WinnerRecord record) {
   record.trial.problem.stencil_key = "another";
   record.trial.problem.stencil_name = "heat";
