@@ -98,7 +98,7 @@ struct KernelShape {
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< pipeline of planes: the lowest one in reach from which a step loads something
   FusedLevels fused;           ///< the geometry of a launch that makes several sweeps
-  std::shared_ptr<const FusedSystem> system_levels;  ///< of a launch that makes whole steps of a system of fields
+  std::shared_ptr<const FusedSystem> system_levels;  ///< where the launch makes whole steps of a system of fields
   bool turns_once = false;  ///< serves axes that are longer than KernelAxes::turned_reach alone
   bool wide_index = false;  ///< indices take 64 bits: templates/index_width.cuh
 

@@ -225,7 +225,7 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
   if (!choice && problem.steps > 1 && may_fuse_steps(problem, facts.limits)) {
     Evidence& evidence = single.stages.front().evidence;
-    evidence.match = std::max(evidence.match, Match::nearest_size);  // of steps: it won as one of them
+    evidence.match = std::max(evidence.match, Match::nearest_size);  // it won as the kernel for one step
     evidence.notes.insert(
         evidence.notes.begin(),
         fmt::format("no kernel that fuses steps is known for it, which is often twice as fast and more: "

@@ -25,7 +25,7 @@ class RecordedStencil final : public SearchSpace, public CostModel {
   explicit RecordedStencil(const StencilCandidates& candidates);
 
   std::uint64_t size() const override { return tunings_.size(); }
-  std::optional<Tuning> at(std::uint64_t point) const override { return tunings_[point]; }
+  std::optional<Tuning> at(std::uint64_t number) const override { return tunings_[number]; }
   std::optional<Tuning> sample(std::mt19937_64& random) const override;
   std::vector<Tuning> neighbours(const Tuning& tuning) const override;
   double cost(const Tuning& tuning) const override { return costs_[place_of(tuning)]; }

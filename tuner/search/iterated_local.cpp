@@ -43,7 +43,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
-constexpr double kFillShare = 0.5;       // of the time that a proposal may take; few points of wide systems are legal
+constexpr double kFillShare = 0.5;       // a proposal's time for samples: few candidates of wide systems are legal
 constexpr int kPoolFirst = 20;           // proposals after the starts, all from the pool
 constexpr int kPoolEvery = 2;            // then every other one
 constexpr int kPoolWalks = 3;            // most for one proposal

@@ -13,11 +13,11 @@ Scan::Scan(const SearchSpace& space)
 }
 
 std::optional<Tuning> Scan::next(Thinking& thinking) {
-  constexpr std::uint64_t kAtOnce = 256;  // points
+  constexpr std::uint64_t kAtOnce = 256;  // numbers
   while (!is_done()) {
     ++visited_;
-    point_ = point_ >= size_ - step_ ? point_ - (size_ - step_) : point_ + step_;
-    if (auto tuning = space_.at(point_)) return tuning;
+    number_ = number_ >= size_ - step_ ? number_ - (size_ - step_) : number_ + step_;
+    if (auto tuning = space_.at(number_)) return tuning;
     if (visited_ % kAtOnce == 0 && thinking.is_over()) return std::nullopt;
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// Visits every point of a space once, spread over the whole of it from the beginning.
+// Visits every candidate of a space once, spread over the whole of it from the beginning.
 #pragma once
 
 #include "tuner/search/search_space.hpp"
@@ -15,7 +15,7 @@ class Scan {
  public:
   explicit Scan(const SearchSpace& space);
 
-  /// The next legal candidate; nothing when every point was visited, or the time for some of them is over.
+  /// The next legal candidate; nothing when every number was visited, or the time for some of them is over.
   std::optional<Tuning> next(Thinking& thinking);
   bool is_done() const { return visited_ >= size_; }
 
@@ -23,7 +23,7 @@ class Scan {
   const SearchSpace& space_;
   std::uint64_t size_;
   std::uint64_t step_;
-  std::uint64_t point_ = 0;
+  std::uint64_t number_ = 0;
   std::uint64_t visited_ = 0;
 };
 

@@ -16,8 +16,8 @@ class SearchSpace {
 
   /// Points, numbered from 0.
   virtual std::uint64_t size() const = 0;
-  /// The point's candidate; nothing where it has none.
-  virtual std::optional<Tuning> at(std::uint64_t point) const = 0;
+  /// The candidate of this number; nothing where it has none.
+  virtual std::optional<Tuning> at(std::uint64_t number) const = 0;
   /// A candidate drawn at random; nothing where there is none.
   virtual std::optional<Tuning> sample(std::mt19937_64& random) const = 0;
   virtual std::vector<Tuning> neighbours(const Tuning& tuning) const = 0;
@@ -31,7 +31,7 @@ class LegalCandidates final : public SearchSpace {
   explicit LegalCandidates(const Space& space) : space_(space) {}
 
   std::uint64_t size() const override { return space_.size(); }
-  std::optional<Tuning> at(std::uint64_t point) const override { return space_.at(point); }
+  std::optional<Tuning> at(std::uint64_t number) const override { return space_.at(number); }
   std::optional<Tuning> sample(std::mt19937_64& random) const override { return space_.sample(random); }
   std::vector<Tuning> neighbours(const Tuning& tuning) const override { return space_.neighbours(tuning); }
   std::vector<Tuning> relaunches(const Tuning& tuning) const override { return space_.relaunches(tuning); }

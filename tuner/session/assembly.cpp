@@ -158,7 +158,7 @@ StencilSearch::StencilSearch(const Problem& problem, const Target& target, const
 
 TuningOutcome tune_stencil(const Problem& problem, const Target& target, const TuningSettings& settings,
                            Database& database, SessionObserver& observer) {
-  constexpr double kChoosingShare = 0.15;  // of the budget, for the choice of the first candidates
+  constexpr double kChoosingShare = 0.15;  // share of the budget for the choice of the first candidates
   constexpr double kLongestChoiceS = 3;
   const SteadyClock clock;
   const double begun_s = clock.seconds();

@@ -16,7 +16,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kFusedShare = 0.75;  // share of the budget for kernels that make whole steps
-constexpr double kPassesShare = 0.3;  // of what is left, for all passes that stages may share, where there are such
+constexpr double kPassesShare = 0.3;  // share of the rest for all passes that stages may share, where there are such
 
 /// Divides a budget among sessions that follow each other. One that needs longer than its share takes of the grace, and
 /// of what comes after it, so that the whole ends in time; what one leaves is for those after it.

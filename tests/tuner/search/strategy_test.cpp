@@ -114,7 +114,7 @@ class SlowSpace : public SearchSpace {
       : legal_(space), clock_(clock), look_s_(look_s) {}
 
   std::uint64_t size() const override { return legal_.size(); }
-  std::optional<Tuning> at(std::uint64_t point) const override { return look(), legal_.at(point); }
+  std::optional<Tuning> at(std::uint64_t number) const override { return look(), legal_.at(number); }
   std::optional<Tuning> sample(std::mt19937_64& random) const override { return look(), legal_.sample(random); }
   std::vector<Tuning> neighbours(const Tuning& tuning) const override { return look(), legal_.neighbours(tuning); }
 
@@ -161,8 +161,8 @@ TEST_F(StrategyTest, ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore)
   const Space small(line, few_threads);
   const PerformanceModel small_model(line, few_threads, find_device_model("h200"));
   std::set<std::string> legal;
-  for (std::uint64_t point = 0; point < small.size(); ++point) {
-    if (const auto tuning = small.at(point)) legal.insert(code(*tuning));
+  for (std::uint64_t number = 0; number < small.size(); ++number) {
+    if (const auto tuning = small.at(number)) legal.insert(code(*tuning));
   }
   ASSERT_GT(legal.size(), 10u);
   std::unique_ptr<Strategy> strategies[] = {make_exhaustive(small), make_random(small, 1),
