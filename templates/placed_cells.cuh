@@ -1,5 +1,5 @@
 // What an update reads that asks where its cell is and when: coordinates, the step's number, how far beyond an edge a cell
-// lies, and profiles, which are arrays along one axis.
+// lies, profiles, which are arrays along one axis, and whether a cell lies in a layer.
 #pragma once
 
 #include "stencil_tune/arguments.cuh"
@@ -10,7 +10,8 @@ namespace stencil_tune {
 
 /// Source: the cells of the update's inputs, called as it calls them. S: what the kernel's arguments are of; S::kPlace is
 /// how many coefficients there are. Behind them the arguments hold 64 bits each: the coordinates of the grid's first cell,
-/// along the kernel's axes (0 to 2), the step's number (3), and the addresses of the profiles.
+/// along the kernel's axes (0 to 2), the step's number (3), the addresses of the profiles, and where an update asks for
+/// layers, two for each of the kernel's axes: the first cell that lies in none, and the first one behind those.
 /// Axes are the kernel's. An offset is that of the cell that is asked about, along the axis.
 template <class S, class Source>
 struct PlacedCells {
@@ -43,6 +44,13 @@ struct PlacedCells {
     if (axis == 0) return entry<S::kBoundaryX>(which, x + offset, extent(0));
     if (axis == 1) return entry<S::kBoundaryY>(which, y + offset, extent(1));
     return entry<S::kBoundaryZ>(which, z + offset, extent(2));
+  }
+
+  /// profiles: how many there are.
+  STENCIL_DEVICE Value in_layer(int profiles, int axis, int offset) const {
+    const int first = 4 + profiles + 2 * axis;
+    const Index cell = index(axis) + offset;
+    return Value(cell < static_cast<Index>(number(first)) || cell >= static_cast<Index>(number(first + 1)));
   }
 
  private:

@@ -115,9 +115,14 @@ std::vector<int> fields_with_halos(const Problem& problem) {
 }
 
 bool may_cut(const Problem& problem, std::size_t axis, int steps) {
+  const auto& nodes = problem.stencil.nodes;
+  const auto asks_layer = [&](const Node& node) {
+    return node.op == Operation::in_layer && node.index == static_cast<int>(axis);
+  };
+  if (std::any_of(nodes.begin(), nodes.end(), asks_layer)) return false;
   if (problem.boundaries[axis] != Boundary::periodic) return true;
   const bool in_own_cells = steps == 1 && problem.stencil.stages.size() == 1;
-  return std::none_of(problem.stencil.nodes.begin(), problem.stencil.nodes.end(), [&](const Node& node) {
+  return std::none_of(nodes.begin(), nodes.end(), [&](const Node& node) {
     const bool counts_on = node.op == Operation::coordinate && !in_own_cells;
     const bool asks = counts_on || node.op == Operation::before || node.op == Operation::after;
     return asks && node.index == static_cast<int>(axis);

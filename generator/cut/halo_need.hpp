@@ -26,7 +26,8 @@ HaloNeed halo_need(const Problem& problem, int steps);
 std::vector<int> fields_with_halos(const Problem& problem);
 
 /// Whether a part may have a halo along the axis when it makes so many steps by itself. Not across a periodic edge
-/// where updates ask for coordinates: those of halo cells go on counting there. Nor where they ask how far beyond that
+/// where updates ask for coordinates: those of halo cells go on counting there. Nor along an axis with layers, whose
+/// places parts do not know. Nor where they ask how far beyond that
 /// edge a cell lies: parts know of their own ends alone.
 bool may_cut(const Problem& problem, std::size_t axis, int steps);
 

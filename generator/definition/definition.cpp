@@ -15,7 +15,7 @@ namespace stencil_tune {
 namespace {
 
 const std::vector<std::string> kKeys{"name",  "rank",   "element", "fields",   "coefficients", "let",        "update",
-                                     "stage", "rotate", "hold",    "boundary", "source",       "description"};
+                                     "stage", "rotate", "hold",    "boundary", "layer",        "source",     "description"};
 
 class DefinitionReader : private TomlReader {
  public:
@@ -39,6 +39,7 @@ class DefinitionReader : private TomlReader {
     rotations(stencil, document);
     held_layers(stencil, document);
     boundaries(stencil, document);
+    layers(stencil, document);
     return std::move(stencil).build(0);
   }
 
@@ -109,11 +110,20 @@ class DefinitionReader : private TomlReader {
     }
   }
 
-  /// "u", or "dz(z)" for a profile.
+  /// "u", "dz(z)" for a profile, or "psx(x in layer)".
   static void declare_field(DefinedStencil& stencil, std::string_view text, std::size_t offset) {
     const std::size_t open = text.find('(');
     if (open == std::string_view::npos || !text.ends_with(")")) return stencil.declare_field(text, offset);
-    stencil.declare_profile(text.substr(0, open), text.substr(open + 1, text.size() - open - 2), offset);
+    stencil.declare_field_at(text.substr(0, open), text.substr(open + 1, text.size() - open - 2), offset);
+  }
+
+  /// The widths that the layers have where nobody asks for others.
+  void layers(DefinedStencil& stencil, const toml::table& document) const {
+    const toml::node* node = document.get("layer");
+    if (node == nullptr) return;
+    const auto width = node->value_exact<std::int64_t>();
+    if (!width && node->as_string() == nullptr) reject(offset_of(*node), "write layer = 20 or layer = \"x=20,z=0:20\"");
+    stencil.layers(width ? std::to_string(*width) : node->as_string()->get(), offset_of(*node));
   }
 
   void updates(DefinedStencil& stencil, const toml::table& document) const {

@@ -69,15 +69,22 @@ void DefinedStencil::declare_field(std::string_view name, std::size_t offset) {
   declared_.emplace_back(name, offset);
 }
 
-void DefinedStencil::declare_profile(std::string_view name, std::string_view axis, std::size_t offset) {
+void DefinedStencil::declare_field_at(std::string_view name, std::string_view place, std::size_t offset) {
   require_room(name, offset);
+  constexpr std::string_view kInLayer = " in layer";
+  const bool in_layer = place.ends_with(kInLayer);
+  const std::string_view axis = in_layer ? place.substr(0, place.size() - kInLayer.size()) : place;
   const std::string_view axes = kAxes.substr(0, at(builder_.stencil().rank));
   if (axis.size() != 1 || axes.find(axis) == std::string_view::npos) {
     text_.reject(
-        offset, fmt::format("'{}' varies along one axis, one of {}; a field of the whole grid has its name alone", name,
-                            fmt::join(axes.begin(), axes.end(), ", ")));
+        offset, fmt::format("'{0}' varies along one axis, one of {1}, or exists in its layers: {0}(x in layer); a field "
+                            "of the whole grid has its name alone",
+                            name, fmt::join(axes.begin(), axes.end(), ", ")));
   }
-  scope_.declare(name, {Symbol::Kind::field, builder_.profile(name, static_cast<int>(axes.find(axis)))});
+  const auto along = static_cast<int>(axes.find(axis));
+  const int field = in_layer ? builder_.field(name) : builder_.profile(name, along);
+  if (in_layer) builder_.layer_field(field, along);
+  scope_.declare(name, {Symbol::Kind::field, field});
   declared_.emplace_back(name, offset);
 }
 
@@ -116,8 +123,18 @@ void DefinedStencil::begin_stage(std::size_t offset) {
   builder_.begin_stage();
 }
 
+void DefinedStencil::layers(std::string_view text, std::size_t offset) {
+  try {
+    builder_.layers(parse_layer_widths(text, builder_.stencil().rank));
+  } catch (const Error& error) {
+    text_.reject(offset, quotable(error.what(), 200));
+  }
+}
+
 void DefinedStencil::update(std::string_view output, NodeId value, std::size_t offset) {
-  builder_.update(known_field(output, offset), value);
+  const int field = known_field(output, offset);
+  const int axis = layer_axis(builder_.stencil(), field);
+  builder_.update(field, axis < 0 ? value : scope_.expressions().within_layer(axis, 0, value));
   scope_.find(output)->used = true;
 }
 

@@ -21,12 +21,15 @@ class DefinedStencil {
   Scope& scope() noexcept { return scope_; }
 
   void declare_field(std::string_view name, std::size_t offset);
-  /// A field that varies along the axis ('x', 'y' or 'z') alone.
-  void declare_profile(std::string_view name, std::string_view axis, std::size_t offset);
+  /// place: "z" for a profile, "z in layer" for a field that exists in the axis's layers alone.
+  void declare_field_at(std::string_view name, std::string_view place, std::size_t offset);
   void declare_coefficient(std::string_view name, double value, std::size_t offset);
   /// Its default an expression of numbers.
   void declare_coefficient(std::string_view name, const ExpressionText& value, std::size_t offset);
   void declare_expression(std::string_view name, const ExpressionText& expression, std::size_t offset);
+
+  /// The widths that layers have where nobody asks for others: parse_layer_widths().
+  void layers(std::string_view text, std::size_t offset);
 
   void begin_stage(std::size_t offset);
   void update(std::string_view output, NodeId value, std::size_t offset);

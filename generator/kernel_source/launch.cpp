@@ -90,7 +90,9 @@ void require_count(std::string_view what, std::size_t given, std::size_t needed)
 }  // namespace
 
 std::size_t place_bytes(const Problem& problem) {
-  return problem.facts.placed ? kPlaceBytes + problem.stencil.profiles.size() * sizeof(std::uint64_t) : 0;
+  if (!problem.facts.placed) return 0;
+  const std::size_t of_layers = asks_layers(problem) ? sizeof(std::int64_t) * 2 * kMaxRank : 0;
+  return kPlaceBytes + problem.stencil.profiles.size() * sizeof(std::uint64_t) + of_layers;
 }
 
 LaunchGeometry launch_geometry(const Candidate& candidate, const Box& box) {
@@ -160,6 +162,22 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
     coefficients_at_ = packer.put_all(std::span<const float>(floats));
   }
   packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
+  if (asks_layers(problem)) put_layers(problem);
+}
+
+/// Behind the profiles' addresses: along each of the kernel's axes, the cells that lie in no layer.
+void KernelArguments::put_layers(const Problem& problem) {
+  const auto between = between_layers(problem);
+  std::array<std::int64_t, 2 * kMaxRank> numbers{};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (grid_axis_[axis] < 0) continue;
+    const BetweenLayers& cells = between[static_cast<std::size_t>(grid_axis_[axis])];
+    numbers[2 * axis] = cells.low;
+    numbers[2 * axis + 1] = cells.high;
+  }
+  const std::size_t own = coefficients_ * (doubles_ ? sizeof(double) : sizeof(float));
+  const std::size_t at = coefficients_at_ + own + kPlaceBytes + profiles_ * sizeof(std::uint64_t);
+  std::memcpy(packed_.data() + at, numbers.data(), sizeof numbers);
 }
 
 void KernelArguments::add_tensor_maps(const Candidate& candidate) {

@@ -165,6 +165,10 @@ class StatementWriter {
         const auto axis = static_cast<std::size_t>(profile_axis(stencil_, node.index));
         return fmt::format("u.profile({}, {}, {})", number_of_profile(node.index), axes_[axis], node.offset[axis]);
       }
+      case Operation::in_layer: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        return fmt::format("u.in_layer({}, {}, {})", stencil_.profiles.size(), axes_[axis], node.offset[axis]);
+      }
     }
     return {};
   }

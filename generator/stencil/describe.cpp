@@ -169,6 +169,9 @@ std::string boundary_text(const Stencil& stencil) {
 }  // namespace
 
 std::string declared_name(const Stencil& stencil, int field) {
+  if (const int axis = layer_axis(stencil, field); axis >= 0) {
+    return fmt::format("{}({} in layer)", stencil.fields[at(field)], "xyz"[axis]);
+  }
   const int axis = profile_axis(stencil, field);
   return axis < 0 ? stencil.fields[at(field)] : fmt::format("{}({})", stencil.fields[at(field)], "xyz"[axis]);
 }

@@ -56,6 +56,13 @@ void require_axis(const Stencil& stencil, int axis) {
   reject(fmt::format("there is no axis number {} in a stencil of rank {}", axis, stencil.rank));
 }
 
+void require_same_layers(const Stencil& stencil, const Rotation& rotation) {
+  if (layer_axis(stencil, rotation.from) == layer_axis(stencil, rotation.to)) return;
+  reject(fmt::format("field '{}' becomes '{}' after a step, but only one of both exists in layers alone, or they are of "
+                     "different axes",
+                     stencil.fields[at(rotation.from)], stencil.fields[at(rotation.to)]));
+}
+
 void require_whole_field(const Stencil& stencil, int field) {
   const int axis = profile_axis(stencil, field);
   if (axis < 0) return;
@@ -95,6 +102,13 @@ void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number)
 int profile_axis(const Stencil& stencil, int field) noexcept {
   for (const Profile& profile : stencil.profiles) {
     if (profile.field == field) return profile.axis;
+  }
+  return -1;
+}
+
+int layer_axis(const Stencil& stencil, int field) noexcept {
+  for (const LayerField& layer_field : stencil.layer_fields) {
+    if (layer_field.field == field) return layer_field.axis;
   }
   return -1;
 }
@@ -141,10 +155,17 @@ int StencilBuilder::profile(std::string_view name, int axis) {
   return index;
 }
 
+void StencilBuilder::layer_field(int field, int axis) {
+  require_axis(stencil_, axis);
+  stencil_.layer_fields.push_back({field, axis});
+}
+
 void StencilBuilder::boundary(int axis, Boundary boundary) {
   require_axis(stencil_, axis);
   stencil_.boundary[static_cast<std::size_t>(axis)] = boundary;
 }
+
+void StencilBuilder::layers(const LayerWidths& widths) { stencil_.layers = widths; }
 
 NodeId StencilBuilder::number(double value) {
   if (!std::isfinite(value)) reject(fmt::format("{} is not a finite number", value));
@@ -201,6 +222,8 @@ NodeId StencilBuilder::after(int axis, int offset) { return along_axis(Operation
 
 NodeId StencilBuilder::outside(int axis, int offset) { return along_axis(Operation::outside, axis, offset); }
 
+NodeId StencilBuilder::in_layer(int axis, int offset) { return along_axis(Operation::in_layer, axis, offset); }
+
 NodeId StencilBuilder::step() {
   Node node;
   node.op = Operation::step;
@@ -244,7 +267,9 @@ NodeId StencilBuilder::simplify(Operation op, NodeId a, NodeId b, NodeId c) {
     case Operation::subtract:
       return is(b, 0) ? a : is(a, 0) ? apply(Operation::negate, b) : -1;
     case Operation::select:
-      return is_number(a) ? (is(a, 0) ? c : b) : -1;
+      if (is_number(a)) return is(a, 0) ? c : b;
+      if (node(b).op != Operation::select || node(b).operands[0] != a) return -1;
+      return apply(Operation::select, a, node(b).operands[1], c);
     case Operation::divide:
       if (is(b, 1)) return a;
       if (!reads_field(a) || reads_field(b) || is(b, 0)) return -1;
@@ -283,6 +308,7 @@ void StencilBuilder::rotate(int from_field, int to_field) {
   if (!is_field(from_field) || !is_field(to_field)) reject("a rotation names a field that does not exist");
   require_whole_field(stencil_, from_field);
   require_whole_field(stencil_, to_field);
+  require_same_layers(stencil_, {from_field, to_field});
   stencil_.rotations.push_back({from_field, to_field});
 }
 

@@ -120,14 +120,36 @@ void check_cells(const Extents& extents, std::string_view text) {
   }
 }
 
-std::size_t axis_of(std::string_view text, int rank) {
+std::size_t axis_of(std::string_view what, std::string_view text, int rank) {
   if (text.size() == 1) {
     const std::size_t axis = kAxisNames.find(text[0]);
     if (axis < static_cast<std::size_t>(rank)) return axis;
   }
   throw Error(ErrorCode::unknown_name,
-              fmt::format("boundary: '{}' is not an axis of a grid of rank {} (axes: {})", shown(text), rank,
+              fmt::format("{}: '{}' is not an axis of a grid of rank {} (axes: {})", what, shown(text), rank,
                           kAxisNames.substr(0, static_cast<std::size_t>(rank))));
+}
+
+[[noreturn]] void reject_layer(std::string_view text, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("layer '{}': {}; write 20, 20:0 (cells at the low and the high end) or x=20,y=20,z=0:20",
+                          shown(text), why));
+}
+
+std::int64_t parse_width(std::string_view part, std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (error != std::errc() || end != part.data() + part.size() || value < 0) {
+    reject_layer(text, fmt::format("'{}' is no number of cells", shown(part)));
+  }
+  return value;
+}
+
+/// "20" or "20:0".
+void set_widths(LayerWidths& widths, std::size_t axis, std::string_view part, std::string_view text) {
+  const std::size_t colon = part.find(':');
+  widths.low[axis] = parse_width(part.substr(0, colon), text);
+  widths.high[axis] = colon == std::string_view::npos ? widths.low[axis] : parse_width(part.substr(colon + 1), text);
 }
 
 }  // namespace
@@ -234,7 +256,7 @@ Boundaries parse_boundaries(std::string_view text, int rank) {
                               "x=periodic,y=hold,z=zero",
                               shown(text), shown(part)));
     }
-    const std::size_t axis = axis_of(part.substr(0, equals), rank);
+    const std::size_t axis = axis_of("boundary", part.substr(0, equals), rank);
     if (given[axis]) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("boundary '{}': axis {} is given twice", shown(text), kAxisNames[axis]));
@@ -243,6 +265,36 @@ Boundaries parse_boundaries(std::string_view text, int rank) {
     boundaries[axis] = parse_boundary(part.substr(equals + 1));
   }
   return boundaries;
+}
+
+LayerWidths parse_layer_widths(std::string_view text, int rank) {
+  LayerWidths widths;
+  if (text.find('=') == std::string_view::npos) {
+    for (int axis = 0; axis < rank; ++axis) set_widths(widths, static_cast<std::size_t>(axis), text, text);
+    return widths;
+  }
+  std::array<bool, kMaxRank> given{};
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) reject_layer(text, fmt::format("'{}' names no axis", shown(part)));
+    const std::size_t axis = axis_of("layer", part.substr(0, equals), rank);
+    if (given[axis]) reject_layer(text, fmt::format("axis {} is given twice", kAxisNames[axis]));
+    given[axis] = true;
+    set_widths(widths, axis, part.substr(equals + 1), text);
+  }
+  return widths;
+}
+
+std::string to_string(const LayerWidths& widths, int rank) {
+  std::string text;
+  bool same = true;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
+    const std::int64_t low = widths.low[axis], high = widths.high[axis];
+    same = same && low == widths.low[0] && high == widths.low[0];
+    const std::string both = low == high ? fmt::format("{}", low) : fmt::format("{}:{}", low, high);
+    text += fmt::format("{}{}={}", axis == 0 ? "" : ",", kAxisNames[axis], both);
+  }
+  return same ? fmt::format("{}", widths.low[0]) : text;
 }
 
 Extents parse_extents(std::string_view text, int rank_if_single) {

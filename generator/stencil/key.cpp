@@ -24,6 +24,7 @@ int axis_of(const Stencil& stencil, const Node& node) {
     case Operation::before:
     case Operation::after:
     case Operation::outside:
+    case Operation::in_layer:
       return node.index;
     case Operation::profile:
       return profile_axis(stencil, node.index);
@@ -146,6 +147,7 @@ class CanonicalWriter {
       case Operation::before:
       case Operation::after:
       case Operation::outside:
+      case Operation::in_layer:
         return fmt::format("{} {}[{}]", name(node.op), node.index, node.offset[at(node.index)]);
       case Operation::profile: {
         const int axis = profile_axis(stencil_, node.index);

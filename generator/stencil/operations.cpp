@@ -46,13 +46,14 @@ constexpr std::array kOperations{
     OperationFacts{Operation::after, "after", 0},
     OperationFacts{Operation::outside, "outside", 0},
     OperationFacts{Operation::profile, "profile", 0},
+    OperationFacts{Operation::in_layer, "in_layer", 0},
 };
 
 constexpr bool in_order_of_the_enumerators() {
   for (std::size_t i = 0; i < kOperations.size(); ++i) {
     if (kOperations[i].operation != static_cast<Operation>(i)) return false;
   }
-  return kOperations.back().operation == Operation::profile;
+  return kOperations.back().operation == Operation::in_layer;
 }
 static_assert(in_order_of_the_enumerators(), "each operation has its row, at its place");
 
@@ -117,6 +118,7 @@ double carry_out(Operation op, double a, double b, double c) {
     case Operation::after:
     case Operation::outside:
     case Operation::profile:
+    case Operation::in_layer:
       break;
   }
   return std::nan("");

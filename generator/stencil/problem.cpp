@@ -88,6 +88,43 @@ void take_boundaries(Problem& problem) {
   }
 }
 
+std::int64_t farthest_read(const Stencil& stencil, std::size_t axis) {
+  std::int64_t farthest = 0;
+  for (const Node& node : stencil.nodes) {
+    const bool asks = node.op == Operation::in_layer && node.index == static_cast<int>(axis);
+    if (asks) farthest = std::max<std::int64_t>(farthest, std::abs(node.offset[axis]));
+  }
+  return farthest;
+}
+
+void check_layers(const Problem& problem) {
+  const Stencil& stencil = problem.stencil;
+  if (!stencil.layers) {
+    if (!asks_layers(problem)) return;
+    reject(fmt::format("stencil '{}' has layers at the ends of axes: say how many cells they have (--layer 20)",
+                       stencil.name));
+  }
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(stencil.rank); ++axis) {
+    const std::int64_t low = stencil.layers->low[axis], high = stencil.layers->high[axis];
+    if (low == 0 && high == 0) continue;
+    const std::int64_t n = problem.extents.n[axis];
+    if (low < 0 || high < 0 || low > n - high) {
+      reject(fmt::format("layers of {} and {} cells do not fit in {} cells along {}", low, high, n, kAxisNames[axis]));
+    }
+    if (problem.boundaries[axis] == Boundary::periodic) {
+      reject(fmt::format("layers along {}, which is periodic and has no ends: --layer {}=0 leaves them away",
+                         kAxisNames[axis], kAxisNames[axis]));
+    }
+    const std::int64_t least = farthest_read(stencil, axis) + 1;
+    const bool too_thin = (low > 0 && low < least) || (high > 0 && high < least);
+    if (problem.boundaries[axis] == Boundary::reflect && too_thin) {
+      reject(fmt::format("layers of {} and {} cells along {}, whose boundary reflects what lies {} cells within: they "
+                         "need {} cells",
+                         low, high, kAxisNames[axis], least - 1, least));
+    }
+  }
+}
+
 void check_edges(const Problem& problem) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.stencil.rank); ++axis) {
     const std::int64_t least = least_extent(problem.stencil, axis);
@@ -180,6 +217,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   take_boundaries(problem);
   check(problem);
   check_edges(problem);
+  check_layers(problem);
   check_intermediates(problem);
   check_constants(problem);
   problem.sums = stage == kWholeStep ? 0 : count_sums(problem);
@@ -224,6 +262,21 @@ std::vector<int> kernel_inputs(const Problem& problem, int steps) {
   if (!problem.facts.placed) return fields;
   for (const Profile& profile : problem.stencil.profiles) fields.push_back(profile.field);
   return fields;
+}
+
+bool asks_layers(const Problem& problem) {
+  const auto& nodes = problem.stencil.nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.op == Operation::in_layer; });
+}
+
+std::array<BetweenLayers, kMaxRank> between_layers(const Problem& problem) {
+  std::array<BetweenLayers, kMaxRank> between;
+  const LayerWidths widths = problem.stencil.layers.value_or(LayerWidths{});
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (widths.low[axis] > 0) between[axis].low = widths.low[axis];
+    if (widths.high[axis] > 0) between[axis].high = problem.extents.n[axis] - widths.high[axis];
+  }
+  return between;
 }
 
 std::int64_t cells_of_field(const Problem& problem, int field) {

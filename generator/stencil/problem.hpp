@@ -6,8 +6,10 @@
 #include "stencil_tune/grid.hpp"
 #include "stencil_tune/stencil.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -65,6 +67,17 @@ std::int64_t least_extent(const Stencil& stencil, std::size_t axis);
 
 /// The held layers along a grid axis; none unless its boundary is hold.
 HeldLayers held_layers(const Problem& problem, std::size_t axis);
+
+/// Whether an update asks for cells in layers.
+bool asks_layers(const Problem& problem);
+
+/// Cells that lie in no layer of an axis: low <= i < high. A cell beyond an edge is as far in as the edge's layer is
+/// there: it lies in it, or in none.
+struct BetweenLayers {
+  std::int64_t low = std::numeric_limits<std::int32_t>::min();   ///< where there is no layer
+  std::int64_t high = std::numeric_limits<std::int32_t>::max();  ///< the same
+};
+std::array<BetweenLayers, kMaxRank> between_layers(const Problem& problem);
 
 /// Whether the problem is the whole step of its stencil.
 bool is_whole_step(const Problem& problem);

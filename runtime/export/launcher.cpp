@@ -61,6 +61,34 @@ std::string coefficient_lines(const Problem& problem, std::string_view plain) {
       values + line, problem.facts.placed ? "kPlace" : "kCoefficients", plain);
 }
 
+/// For each of the kernel's axes, the cells that lie in no layer.
+std::string layer_numbers(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  if (!asks_layers(problem)) return "";
+  std::string numbers;
+  const LayerWidths widths = problem.stencil.layers.value_or(LayerWidths{});
+  const auto between = between_layers(problem);
+  for (const int axis : candidate.shape().axes.grid_axis) {
+    const auto a = static_cast<std::size_t>(std::max(axis, 0));
+    const std::int64_t high = widths.high[a];
+    const std::string end = high > 0 ? fmt::format("n{} - {}", "xyz"[a], high) : fmt::format("{}", between[a].high);
+    numbers += axis < 0 ? ", 0, 0" : fmt::format(", {}, {}", between[a].low, end);
+  }
+  return numbers;
+}
+
+/// Layers do not overlap.
+std::string layer_checks(const Problem& problem) {
+  if (!asks_layers(problem) || !problem.stencil.layers) return "";
+  const LayerWidths& widths = *problem.stencil.layers;
+  std::string text;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    const std::int64_t both = widths.low[axis] + widths.high[axis];
+    if (both > 1) text += fmt::format("  if (n{} < {}) return cudaErrorInvalidValue;\n", "xyz"[axis], both);
+  }
+  return text;
+}
+
 /// Behind the coefficients, along the kernel's axes.
 std::string place_lines(const Candidate& candidate, const ExportSignature& signature, std::string_view plain) {
   if (!candidate.problem().facts.placed) return "";
@@ -74,10 +102,11 @@ std::string place_lines(const Candidate& candidate, const ExportSignature& signa
     checks += fmt::format("  if ({} == nullptr) return cudaErrorInvalidValue;\n", profile);
     numbers += fmt::format(", reinterpret_cast<long long>({})", profile);
   }
+  numbers += layer_numbers(candidate);
   return fmt::format(
-      "{}  const long long place[{}] = {{{}}};\n"
+      "{}  const long long place[] = {{{}}};\n"
       "  std::memcpy({}.coefficients + S::kPlace, place, sizeof(place));\n",
-      checks, 4 + signature.profiles.size(), numbers, plain);
+      checks, numbers, plain);
 }
 
 /// Descriptions of the inputs for the TMA; the driver's function comes from the runtime library, so that
@@ -209,7 +238,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("no_cells", of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " < 1"; })),
-      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + longer_checks(shape)),
+      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + layer_checks(problem) + longer_checks(shape)),
       fmt::arg("index_check", index_check(candidate, axes)), fmt::arg("nothing_inside", nothing_inside_check(axes)),
       fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),

@@ -3,6 +3,10 @@
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -30,6 +34,14 @@ std::string place_expression(const Stencil& stencil, const Node& node) {
       return fmt::format("std::fmax(0.0, static_cast<double>({} - (n[{}] - 1)))", along(), axis);
     case Operation::outside:
       return node.value == 0 ? "0.0" : place_expression(stencil, settled_outside(node));
+    case Operation::in_layer: {
+      const auto at = static_cast<std::size_t>(axis);
+      const LayerWidths widths = stencil.layers.value_or(LayerWidths{});
+      std::vector<std::string> ends;
+      if (widths.low[at] > 0) ends.push_back(fmt::format("{} < {}", along(), widths.low[at]));
+      if (widths.high[at] > 0) ends.push_back(fmt::format("{} >= n[{}] - {}", along(), axis, widths.high[at]));
+      return ends.empty() ? "0.0" : fmt::format("({} ? 1.0 : 0.0)", fmt::join(ends, " || "));
+    }
     default:
       throw Error(ErrorCode::internal, fmt::format("stencil '{}' has an operation unknown here", stencil.name));
   }

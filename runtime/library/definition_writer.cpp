@@ -42,6 +42,7 @@ class DefinitionWriter {
   std::string write() {
     const std::vector<Text> texts = expressions();
     std::string text = fmt::format("name = \"stencil\"\nrank = {}\nfields = [{}]\n", stencil_.rank, fields());
+    if (stencil_.layers) text += fmt::format("layer = \"{}\"\n", to_string(*stencil_.layers, stencil_.rank));
     text += "[coefficients]\n";
     for (const int i : coefficients_used_) {
       text += fmt::format("c{} = {}\n", i, decimal(stencil_.coefficients[at(i)].value));
@@ -83,7 +84,10 @@ class DefinitionWriter {
     std::string list;
     for (const int field : fields_used_) {
       const int axis = profile_axis(stencil_, field);
-      const std::string along = axis < 0 ? "" : fmt::format("({})", "xyz"[axis]);
+      const int layers = layer_axis(stencil_, field);
+      const std::string along = axis >= 0     ? fmt::format("({})", "xyz"[axis])
+                                : layers >= 0 ? fmt::format("({} in layer)", "xyz"[layers])
+                                              : "";
       list += fmt::format("{}\"f{}{}\"", list.empty() ? "" : ", ", field, along);
     }
     return list;
@@ -172,6 +176,7 @@ class DefinitionWriter {
       case Operation::before:
       case Operation::after:
       case Operation::outside:
+      case Operation::in_layer:
         return {fmt::format("{}_{}[{}]", "xyz"[node.index], name(node.op), place(node, node.index)), Binding::leaf};
       case Operation::profile:
         return {fmt::format("f{}[{}]", node.index, place(node, profile_axis(stencil_, node.index))), Binding::leaf};

@@ -24,11 +24,13 @@ void to_json(Message& message, const Problem& problem) {
   message = {{"stencil", problem.stencil}, {"stage", problem.stage},
              {"type", problem.type},       {"boundaries", problem.boundaries},
              {"extents", problem.extents}, {"pitch", problem.pitch},
-             {"steps", problem.steps}};
+             {"steps", problem.steps},     {"layers", problem.stencil.layers.value_or(LayerWidths{})}};
 }
 
 void from_json(const Message& message, Problem& problem) {
-  problem = make_problem(message.at("stencil").get<Stencil>(), message.at("type").get<ElementType>(),
+  auto stencil = message.at("stencil").get<Stencil>();
+  stencil.layers = message.at("layers").get<LayerWidths>();
+  problem = make_problem(std::move(stencil), message.at("type").get<ElementType>(),
                          message.at("boundaries").get<Boundaries>(), message.at("extents").get<Extents>(),
                          message.at("pitch"), message.at("steps"), message.at("stage"));
 }

@@ -27,10 +27,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, updates)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hold, field, layers_of)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Profile, field, axis)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerField, field, axis)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerWidths, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenEdge, field, axis, high, word, slope)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages, edges)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, holds, profiles,
-                                   written)
+                                   layer_fields, written)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 
 /// Without its facts, which make_problem() derives again. What the stencil says of an axis is among the boundaries.

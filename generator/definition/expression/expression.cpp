@@ -15,7 +15,7 @@ struct Clause {
   Token name;  ///< the left side; kind `end` where there is none
   ExpressionText right;
   std::optional<double> number;  ///< where the right side is made of numbers alone
-  Token axis{};  ///< the second z of "dz(z)", which declares a profile of that name; kind `end` elsewhere
+  std::string_view place{};  ///< of "dz(z)" or "psx(x in layer)", which declares a field: what stands in brackets
 };
 
 /// Whether a clause gives the name a value.
@@ -35,14 +35,15 @@ bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t 
   return first < last;
 }
 
-/// "dz(z)" and nothing else.
-bool declares_profile(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
-  return last - first == 4 && tokens[first].kind == Token::Kind::name && tokens[first + 1].text == "(" &&
-         tokens[first + 2].kind == Token::Kind::name && tokens[first + 3].text == ")" &&
+/// "dz(z)" or "psx(x in layer)", and nothing else.
+bool declares_field(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
+  const bool in_layer = last - first == 6 && tokens[first + 3].text == "in" && tokens[first + 4].text == "layer";
+  return (last - first == 4 || in_layer) && tokens[first].kind == Token::Kind::name && tokens[first + 1].text == "(" &&
+         tokens[first + 2].kind == Token::Kind::name && tokens[last - 1].text == ")" &&
          find_function(tokens[first].text) == nullptr;
 }
 
-bool is_profile(const Clause& clause) { return clause.axis.kind == Token::Kind::name; }
+bool declares_field(const Clause& clause) { return !clause.place.empty(); }
 
 std::vector<Clause> split_clauses(const DefinitionText& text) {
   const std::vector<Token> tokens = tokenize({&text, 0, text.text().size()});
@@ -61,15 +62,16 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
     clause.right = {&text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
     if (clause.name.kind == Token::Kind::name) {
       if (is_number(tokens, first, last, pi_is_number)) clause.number = parse_number(clause.right);
-    } else if (declares_profile(tokens, first, last)) {
+    } else if (declares_field(tokens, first, last)) {
       clause.name = tokens[first];
-      clause.axis = tokens[first + 2];
+      const std::size_t begin = tokens[first + 2].offset;
+      clause.place = text.text().substr(begin, tokens[last - 1].offset - begin);
     }
     clauses.push_back(clause);
     first = after;
   }
   // Nothing but that is a call of a function that there is not.
-  if (clauses.size() == 1 && is_profile(clauses[0])) clauses[0].name = clauses[0].axis = Token{};
+  if (clauses.size() == 1 && declares_field(clauses[0])) clauses[0].name = {}, clauses[0].place = {};
   return clauses;
 }
 
@@ -93,12 +95,12 @@ Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, in
   DefinedStencil stencil(where, "expression", rank, form);
   for (const Clause& clause : clauses) {
     if (clause.number) stencil.declare_coefficient(clause.name.text, *clause.number, clause.name.offset);
-    if (is_profile(clause)) stencil.declare_profile(clause.name.text, clause.axis.text, clause.name.offset);
+    if (declares_field(clause)) stencil.declare_field_at(clause.name.text, clause.place, clause.name.offset);
   }
   stencil.scope().declare_unknown_fields();
   std::vector<Output> outputs;
   for (const Clause& clause : clauses) {
-    if (clause.number || is_profile(clause)) continue;
+    if (clause.number || declares_field(clause)) continue;
     const bool named = clause.name.kind == Token::Kind::name;
     if (!named && !outputs.empty())
       where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");

@@ -85,6 +85,16 @@ NodeId ExpressionBuilder::checked(NodeId id) const {
 NodeId ExpressionBuilder::number(double value) { return checked(builder_.number(value)); }
 
 NodeId ExpressionBuilder::read(int field, const Offset& offset) {
+  const NodeId value = read_array(field, offset);
+  const int axis = layer_axis(builder_.stencil(), field);
+  return axis < 0 ? value : within_layer(axis, offset[at(axis)], value);
+}
+
+NodeId ExpressionBuilder::within_layer(int axis, int offset, NodeId value) {
+  return apply(Operation::select, beyond(Operation::in_layer, axis, offset), value, number(0));
+}
+
+NodeId ExpressionBuilder::read_array(int field, const Offset& offset) {
   for (const int distance : offset) {
     if (std::abs(distance) > kDefinitionLimits.offset) {
       throw ExpressionError(fmt::format("field '{}' is read {} cells away; {} is the most",
@@ -108,6 +118,7 @@ NodeId ExpressionBuilder::beyond(Operation op, int axis, int offset) {
     throw ExpressionError(fmt::format("the edge is asked about {} cells away; {} is the most", std::abs(offset),
                                       kDefinitionLimits.offset));
   }
+  if (op == Operation::in_layer) return checked(builder_.in_layer(axis, offset));
   if (op == Operation::outside) return checked(builder_.outside(axis, offset));
   return checked(op == Operation::before ? builder_.before(axis, offset) : builder_.after(axis, offset));
 }
@@ -164,10 +175,10 @@ NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
     }
     const Node node = builder_.stencil().nodes[at(id)];  // a copy: the arena grows
     if (node.op == Operation::read || node.op == Operation::profile) {
-      moved[at(id)] = read(node.index, {node.offset[0] + by[0], node.offset[1] + by[1], node.offset[2] + by[2]});
+      moved[at(id)] = read_array(node.index, {node.offset[0] + by[0], node.offset[1] + by[1], node.offset[2] + by[2]});
       continue;
     }
-    if (asks_edge(node.op)) {
+    if (asks_edge(node.op) || node.op == Operation::in_layer) {
       moved[at(id)] = beyond(node.op, node.index, node.offset[at(node.index)] + by[at(node.index)]);
       continue;
     }

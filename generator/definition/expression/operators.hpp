@@ -27,8 +27,10 @@ class ExpressionBuilder {
 
   NodeId number(double value);
   NodeId read(int field, const Offset& offset);
+  /// The value where the cell at that offset lies in a layer of the axis, else 0.
+  NodeId within_layer(int axis, int offset, NodeId value);
   NodeId coordinate(int axis, int offset);
-  NodeId beyond(Operation op, int axis, int offset);  ///< before, after or outside
+  NodeId beyond(Operation op, int axis, int offset);  ///< before, after, outside or in_layer
   NodeId step();
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
   NodeId power(NodeId base, int exponent);
@@ -40,6 +42,7 @@ class ExpressionBuilder {
   NodeId shift(NodeId expression, const Offset& by);
 
  private:
+  NodeId read_array(int field, const Offset& offset);  ///< whatever the field's layers
   NodeId checked(NodeId id) const;
   std::size_t allowed(std::size_t most) const noexcept { return as_written() ? 4 * most : most; }
 

@@ -138,19 +138,21 @@ class Parser final : public ExpressionGrammar<NodeId> {
                  [&](ExpressionBuilder& e) { return e.coordinate(static_cast<int>(axis), offset[axis]); });
   }
 
-  /// x_before, y_after, z_outside ...
+  /// x_before, y_after, z_outside, x_in_layer ...
   static bool is_edge_name(std::string_view name) {
     return name.size() > 2 && is_axis_name(name.substr(0, 1)) &&
-           (name.substr(1) == "_before" || name.substr(1) == "_after" || name.substr(1) == "_outside");
+           (name.substr(1) == "_before" || name.substr(1) == "_after" || name.substr(1) == "_outside" ||
+            name.substr(1) == "_in_layer");
   }
 
-  /// How far the cell lies beyond an edge, or a neighbour: x_before[x-1].
+  /// How far the cell lies beyond an edge, or a neighbour: x_before[x-1]. Whether it lies in a layer: x_in_layer.
   NodeId edge(const Token& token) {
     const std::size_t axis = axis_of(Token{token.kind, token.text.substr(0, 1), token.value, token.offset});
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
     const Operation op = token.text.ends_with("_before")  ? Operation::before
                          : token.text.ends_with("_after") ? Operation::after
-                                                          : Operation::outside;
+                         : token.text.ends_with("_outside") ? Operation::outside
+                                                            : Operation::in_layer;
     return build(token.offset,
                  [&](ExpressionBuilder& e) { return e.beyond(op, static_cast<int>(axis), offset[axis]); });
   }

@@ -56,6 +56,14 @@ struct Box {
   friend bool operator!=(const Box& a, const Box& b) { return !(a == b); }
 };
 
+/// Cells at the two ends of each axis that are its layers: where waves are absorbed, say. 0: there is none.
+struct LayerWidths {
+  std::array<std::int64_t, kMaxRank> low{0, 0, 0};   ///< from the first cell on
+  std::array<std::int64_t, kMaxRank> high{0, 0, 0};  ///< up to the last cell
+
+  friend bool operator==(const LayerWidths& a, const LayerWidths& b) { return a.low == b.low && a.high == b.high; }
+};
+
 /// Where a grid lies in a larger domain, and when: what the coordinates and the step's number of a definition count
 /// from. Parts of one domain that are given their own origins compute what the whole would.
 struct Place {
@@ -77,6 +85,11 @@ ElementType parse_element_type(std::string_view text);
 Boundary parse_boundary(std::string_view text);                ///< the same for a boundary
 Objective parse_objective(std::string_view text);              ///< the same for an objective
 Boundaries parse_boundaries(std::string_view text, int rank);  ///< and for those of all axes
+
+/// "20" (both ends of every axis), "20:0" (low and high end), or axis by axis: "x=20,y=20,z=0:20", where the axes that
+/// are left out have none. Throws Error: invalid_argument, unknown_name.
+LayerWidths parse_layer_widths(std::string_view text, int rank);
+std::string to_string(const LayerWidths& widths, int rank);  ///< "20" or "x=20,y=20,z=0:20"
 
 /// "NX", "NXxNY" or "NXxNYxNZ". One number with rank_if_single > 1 means that number on each axis.
 /// Throws Error(invalid_argument) for zero, negative, non-numeric, or more than three numbers.

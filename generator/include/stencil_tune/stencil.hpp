@@ -54,6 +54,7 @@ enum class Operation {
   after,       ///< ... behind the last one
   outside,     ///< ... before the first or behind the last one, where the axis's boundary is zero; else 0
   profile,     ///< a field that varies along one axis alone, at the cell moved by an offset along it
+  in_layer,    ///< 1 where the cell, moved by an offset along an axis, lies in a layer of the axis (Layer); else 0
 };
 
 /// How many operands an operation takes (0 to 3).
@@ -66,8 +67,8 @@ using NodeId = int;  ///< index into Stencil::nodes
 struct Node {
   Operation op = Operation::number;            ///< what it does
   double value = 0;                            ///< number; outside: 1 where make_problem() found the boundary zero
-  int index = 0;                               ///< coefficient or field; coordinate, before, after, outside: axis
-  Offset offset{0, 0, 0};                      ///< read, profile; along the axis: coordinate, before, after, outside
+  int index = 0;                               ///< coefficient or field; coordinate, before ... in_layer: axis
+  Offset offset{0, 0, 0};                      ///< read, profile; along the axis: coordinate, before ... in_layer
   std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
   friend bool operator==(const Node& a, const Node& b) {
@@ -113,6 +114,12 @@ struct Profile {
   int axis = 0;
 };
 
+/// A field that exists only in the layers at the two ends of an axis. Elsewhere it is read as 0, and 0 is written there.
+struct LayerField {
+  int field = 0;  ///< index into fields
+  int axis = 0;
+};
+
 /// A word for what lies beyond an edge. Kernels know the first five themselves (Boundary).
 enum class EdgeWord {
   hold,
@@ -152,6 +159,9 @@ struct Stencil {
   std::vector<Rotation> rotations;        ///< how buffers change places after a step
   std::vector<Hold> holds;                ///< whose held layers intermediates have (StepStage::layers_of)
   std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
+  std::vector<LayerField> layer_fields;   ///< those of the fields that exist only in layers
+  std::optional<LayerWidths> layers;      ///< of the layers, where it has such fields: given with the problem. Never
+                                          ///< part of the key
   std::array<std::optional<Boundary>, kMaxRank>
       boundary;  ///< what its definition says of an axis; part of a problem's boundaries, never of the key
   std::optional<ElementType>
@@ -168,6 +178,9 @@ enum class Form {
 /// The axis of a field that is a profile; -1 for one of the whole grid.
 int profile_axis(const Stencil& stencil, int field) noexcept;
 
+/// The axis in whose layers alone the field exists; -1 for others.
+int layer_axis(const Stencil& stencil, int field) noexcept;
+
 /// Builds the arena: every function returns the id of an existing equal node or adds one.
 class StencilBuilder {
  public:
@@ -178,6 +191,8 @@ class StencilBuilder {
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
   int profile(std::string_view name,
               int axis);  ///< index of a field that varies along that axis alone, added at first use
+  void layer_field(int field, int axis);       ///< the field exists only in the axis's layers
+  void layers(const LayerWidths& widths);      ///< where nobody asks for others
   void boundary(int axis, Boundary boundary);  ///< sets the axis's, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
@@ -190,6 +205,7 @@ class StencilBuilder {
   NodeId before(int axis, int offset);   ///< how far the cell at that offset lies before the grid's first; 0 elsewhere
   NodeId after(int axis, int offset);    ///< how far behind the last
   NodeId outside(int axis, int offset);  ///< how far beyond either, where the axis's boundary is zero
+  NodeId in_layer(int axis, int offset);  ///< whether the cell at that offset lies in a layer of the axis
 
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights

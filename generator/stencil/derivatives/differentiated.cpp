@@ -81,6 +81,7 @@ void Derivatives::pass_on(NodeId id) {
     case Operation::after:
     case Operation::outside:
     case Operation::profile:
+    case Operation::in_layer:
     case Operation::less:
     case Operation::less_equal:
     case Operation::equal:

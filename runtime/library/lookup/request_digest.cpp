@@ -59,6 +59,12 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
   for (const Hold& hold : stencil.holds) digest.add(pair(hold.field, hold.layers_of));
   digest.add(stencil.profiles.size());
   for (const Profile& profile : stencil.profiles) digest.add(pair(profile.field, profile.axis));
+  digest.add(stencil.layer_fields.size());
+  for (const LayerField& field : stencil.layer_fields) digest.add(pair(field.field, field.axis));
+  const LayerWidths widths = stencil.layers.value_or(LayerWidths{});
+  for (const auto& ends : {widths.low, widths.high}) {
+    for (const std::int64_t width : ends) digest.add(static_cast<std::uint64_t>(width));
+  }
   for (const std::optional<Boundary>& boundary : stencil.boundary) {
     digest.add(boundary ? 1 + static_cast<std::uint64_t>(*boundary) : 0);
   }

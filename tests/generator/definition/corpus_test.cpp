@@ -117,6 +117,7 @@ double evaluate(const Stencil& stencil, NodeId root, int cell) {
       case Operation::before:
       case Operation::after:
       case Operation::outside:
+      case Operation::in_layer:
         ADD_FAILURE() << "no definition of the corpus asks where a cell is";
         values.push_back(0);
         break;

@@ -149,6 +149,7 @@ Problem make_problem_from(const po::variables_map& values, const OneOfSeveral& o
                 fmt::format("--rank {}: {} has rank {}; leave --rank out, the stencil says it",
                             values["rank"].as<int>(), stencil.name, stencil.rank));
   }
+  if (values.count("layer") > 0) stencil.layers = parse_layer_widths(values["layer"].as<std::string>(), stencil.rank);
   const Extents extents = parse_extents(one.dims, stencil.rank);
   if (extents.rank != stencil.rank) {
     throw Error(ErrorCode::invalid_argument,
@@ -185,6 +186,9 @@ void add_problem_options(CommandLine& line) {
           "what a cell holds (default: what the definition file asks for, else f32)")(
           "boundary", po::value<std::string>()->value_name("KIND|x=KIND,..."),
           "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")(
+          "layer", po::value<std::string>()->value_name("N|x=N,z=LOW:HIGH"),
+          "cells of the layers at the ends of the axes, of a stencil with fields that exist in layers alone (default: "
+          "what its definition says)")(
           "pitch", po::value<std::string>()->value_name("CELLS|padded"),
           "from one row to the next (default: NX, dense rows); padded: as the library's DeviceField has them")(
           "steps", po::value<std::string>()->value_name("N"),

@@ -27,13 +27,45 @@ std::vector<bool> marked_below(const std::vector<Node>& nodes, NodeId root) {
   return marked;
 }
 
+/// Adds what is greater than 0 in the layers: how far a cell lies before the first one that is in none, or behind the
+/// last. A cell beyond an edge without a layer is in none.
+NodeId add_in_layer(std::vector<Node>& nodes, const Node& asked, const LayerWidths& widths) {
+  const auto axis = at(asked.index);
+  std::vector<NodeId> ends;
+  const auto add_end = [&](Operation op, std::int64_t width) {
+    if (width == 0) return;
+    Node end;
+    end.op = op;
+    end.index = asked.index;
+    end.offset[axis] = asked.offset[axis] + static_cast<int>(op == Operation::before ? -width : width);
+    nodes.push_back(end);
+    ends.push_back(static_cast<NodeId>(nodes.size()) - 1);
+  };
+  add_end(Operation::before, widths.low[axis]);
+  add_end(Operation::after, widths.high[axis]);
+  if (ends.size() == 1) return ends.front();
+  Node either;  // 0 where there is no layer
+  if (ends.size() == 2) {
+    either.op = Operation::maximum;
+    either.operands = {ends[0], ends[1], -1};
+  }
+  nodes.push_back(either);
+  return static_cast<NodeId>(nodes.size()) - 1;
+}
+
+LayerWidths layers_of(const Stencil& stencil) { return stencil.layers.value_or(LayerWidths{}); }
+
 /// The nodes below the root, in their order; the root becomes the last.
-std::vector<Node> needed(const std::vector<Node>& nodes, NodeId root) {
+std::vector<Node> needed(const std::vector<Node>& nodes, NodeId root, const LayerWidths& widths) {
   const std::vector<bool> marked = marked_below(nodes, root);
   std::vector<NodeId> place(marked.size(), -1);
   std::vector<Node> kept;
   for (std::size_t id = 0; id < marked.size(); ++id) {
     if (!marked[id]) continue;
+    if (nodes[id].op == Operation::in_layer) {
+      place[id] = add_in_layer(kept, nodes[id], widths);
+      continue;
+    }
     Node node = nodes[id].op == Operation::outside ? settled_outside(nodes[id]) : nodes[id];
     for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) node.operands[i] = place[at(node.operands[i])];
     place[id] = static_cast<NodeId>(kept.size());
@@ -72,7 +104,7 @@ std::vector<Node> settled(std::vector<Node> result) {
       node = carried_out(node, result);
     }
   }
-  return needed(result, stands_for.back());
+  return needed(result, stands_for.back(), {});
 }
 
 /// What lies beyond the edges, put into a written expression. Kernels have the definition's words in their updates, and
@@ -89,7 +121,7 @@ class AnsweredBeyondEdges {
       if (edge.slope >= 0) copy(edge.slope);
     }
     copy(root);
-    return needed(nodes_, place_[at(root)]);
+    return needed(nodes_, place_[at(root)], layers_of(problem_.stencil));
   }
 
  private:
@@ -183,13 +215,13 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
   const std::vector<Stage>& stages = as_written ? stencil.written.stages : stencil.stages;
   const NodeId root = stages[at(problem.stage)].updates[output].expression;
   ReferenceExpression expression =
-      marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root)) : settled(needed(stencil.nodes, root)));
+      marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root)) : settled(needed(stencil.nodes, root, layers_of(stencil))));
   reject_unknown_reads(problem, expression.nodes);
   return expression;
 }
 
 ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) {
-  return marked(needed(stencil.nodes, root));
+  return marked(needed(stencil.nodes, root, layers_of(stencil)));
 }
 
 /// Not shared with run_program(), the device's: where one of the two takes an operation for another, they disagree.
@@ -252,6 +284,7 @@ void evaluate(Operation op, bool whole, const std::array<const check::Bounded*, 
     case Operation::after:
     case Operation::outside:
     case Operation::profile:
+    case Operation::in_layer:
       break;
   }
   throw Error(ErrorCode::internal,
