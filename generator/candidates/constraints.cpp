@@ -49,6 +49,12 @@ Verdict unused_axis(const Candidate& candidate, const Limits&) {
   return {};
 }
 
+Verdict steps_asked(const Candidate& candidate, const Limits& limits) {
+  const int steps = sweeps_per_launch(candidate.tuning());
+  if (steps >= limits.least_fused_steps) return {};
+  return fmt::format("{} steps a launch, where {} are asked for", steps, limits.least_fused_steps);
+}
+
 Verdict one_sweep(const Candidate& candidate, const Limits&) {
   if (candidate.family().fuses_steps || candidate.problem().stage != kWholeStep) return {};
   return fmt::format("{} makes one sweep, a step of '{}' has {} stages", candidate.family().name,
@@ -231,6 +237,7 @@ Verdict min_blocks_fit(const Candidate& candidate, const Limits& limits) {
 constexpr std::array kBeforeTheFamilys{
     Constraint{"threads_per_block", "A block has at least a warp of threads and at most what the GPU allows.",
                block_threads},
+    Constraint{"steps_asked", "A launch makes as many steps as are asked for at least.", steps_asked},
     Constraint{"one_sweep", "A kernel of one sweep updates one stage.", one_sweep},
     Constraint{"vector_divides_register_x", "A thread's row of outputs is a whole number of vectors.",
                vector_divides_register_x},

@@ -19,6 +19,7 @@ struct Limits {
   int max_blocks_per_sm = 32;
   std::size_t shared_per_block = 232448;  ///< with opt-in, bytes
   std::size_t shared_per_sm = 233472;
+  int least_fused_steps = 1;                               ///< more where launches of fewer steps are of no use
   int most_fused_steps = std::numeric_limits<int>::max();  ///< as many as can be verified, where candidates are tuned
 
   bool has_clusters() const noexcept { return compute_capability >= kFirstWithTensorCopies; }

@@ -72,6 +72,7 @@ class Backwards {
       widen(outputs, need_.fields[at(field)]);
       held.push_back(std::exchange(need_.fields[at(field)], {}));
     }
+    widen(need_.updated, outputs);
     for (std::size_t i = 0; holds_ && i < held.size(); ++i) widen(need_.fields[at(stage.layers_of[i])], held[i]);
     for (std::size_t i = 0; i < facts.inputs.size(); ++i) {
       widen(need_.fields[at(facts.inputs[i])], read_from(outputs, seen(facts.reach[i])));

@@ -15,6 +15,7 @@ struct HaloNeed {
   /// Layers that the arrays need, all alike: as far as any field is needed between the steps and stages, and what
   /// boundary hold keeps from being written at an array's ends.
   HaloLayers arrays{};
+  HaloLayers updated{};  ///< how far beyond its own cells a part updates some on the way
 };
 
 /// What `steps` whole steps need, after which a part's own cells must be right. What a step computes wrongly at an

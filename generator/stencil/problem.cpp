@@ -107,10 +107,7 @@ void check_layers(const Problem& problem) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(stencil.rank); ++axis) {
     const std::int64_t low = stencil.layers->low[axis], high = stencil.layers->high[axis];
     if (low == 0 && high == 0) continue;
-    const std::int64_t n = problem.extents.n[axis];
-    if (low < 0 || high < 0 || low > n - high) {
-      reject(fmt::format("layers of {} and {} cells do not fit in {} cells along {}", low, high, n, kAxisNames[axis]));
-    }
+    if (low < 0 || high < 0) reject(fmt::format("layers of {} and {} cells along {}", low, high, kAxisNames[axis]));
     if (problem.boundaries[axis] == Boundary::periodic) {
       reject(fmt::format("layers along {}, which is periodic and has no ends: --layer {}=0 leaves them away",
                          kAxisNames[axis], kAxisNames[axis]));
@@ -118,9 +115,10 @@ void check_layers(const Problem& problem) {
     const std::int64_t least = farthest_read(stencil, axis) + 1;
     const bool too_thin = (low > 0 && low < least) || (high > 0 && high < least);
     if (problem.boundaries[axis] == Boundary::reflect && too_thin) {
-      reject(fmt::format("layers of {} and {} cells along {}, whose boundary reflects what lies {} cells within: they "
-                         "need {} cells",
-                         low, high, kAxisNames[axis], least - 1, least));
+      reject(
+          fmt::format("layers of {} and {} cells along {}, whose boundary reflects what lies {} cells within: they "
+                      "need {} cells",
+                      low, high, kAxisNames[axis], least - 1, least));
     }
   }
 }
@@ -216,6 +214,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.steps = steps;
   take_boundaries(problem);
   check(problem);
+  problem.plane = problem.pitch * extents.n[1];
   check_edges(problem);
   check_layers(problem);
   check_intermediates(problem);

@@ -77,18 +77,6 @@ std::string layer_numbers(const Candidate& candidate) {
   return numbers;
 }
 
-/// Layers do not overlap.
-std::string layer_checks(const Problem& problem) {
-  if (!asks_layers(problem) || !problem.stencil.layers) return "";
-  const LayerWidths& widths = *problem.stencil.layers;
-  std::string text;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
-    const std::int64_t both = widths.low[axis] + widths.high[axis];
-    if (both > 1) text += fmt::format("  if (n{} < {}) return cudaErrorInvalidValue;\n", "xyz"[axis], both);
-  }
-  return text;
-}
-
 /// Behind the coefficients, along the kernel's axes.
 std::string place_lines(const Candidate& candidate, const ExportSignature& signature, std::string_view plain) {
   if (!candidate.problem().facts.placed) return "";
@@ -238,7 +226,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("no_cells", of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " < 1"; })),
-      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + layer_checks(problem) + longer_checks(shape)),
+      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + longer_checks(shape)),
       fmt::arg("index_check", index_check(candidate, axes)), fmt::arg("nothing_inside", nothing_inside_check(axes)),
       fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),

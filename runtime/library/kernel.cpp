@@ -82,14 +82,10 @@ void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUs
 
 const StageKernel& Kernel::State::main_stage(int stage) const {
   const StageKernel& alone = stage_at(*this, stage);
-  return stages().size() == 1 ? main_stages().front() : alone;
+  return stages().size() == 1 || plan.front().in_zones ? main_stages().front() : alone;
 }
 
-Match Kernel::match() const noexcept {
-  Match worst = Match::exact;
-  for (const StageKernel& stage : state_->main_stages()) worst = std::max(worst, stage.evidence.match);
-  return worst;
-}
+Match Kernel::match() const noexcept { return run_evidence().match; }
 
 int Kernel::stages() const noexcept { return static_cast<int>(state_->stages().size()); }
 
@@ -98,14 +94,20 @@ int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
 const Evidence& Kernel::evidence(int stage) const { return state_->main_stage(stage).evidence; }
 
 const Evidence& Kernel::run_evidence() const noexcept {
+  // Among zones those count whose rate is known: the others are small.
   const std::vector<StageKernel>& main = state_->main_stages();
-  const auto worst = std::max_element(main.begin(), main.end(), [](const StageKernel& a, const StageKernel& b) {
-    return a.evidence.match < b.evidence.match;
-  });
+  const bool in_zones = state_->plan.front().in_zones;
+  const auto badness = [in_zones](const StageKernel& stage) {
+    return in_zones && !(stage.evidence.gstencils > 0) ? Match::exact : stage.evidence.match;
+  };
+  const auto worst = std::max_element(
+      main.begin(), main.end(), [&](const StageKernel& a, const StageKernel& b) { return badness(a) < badness(b); });
   return worst->evidence;
 }
 
-bool Kernel::fuses_stages() const noexcept { return stages() > 1 && state_->main_stages().size() == 1; }
+bool Kernel::fuses_stages() const noexcept {
+  return stages() > 1 && (state_->plan.front().in_zones || state_->main_stages().size() == 1);
+}
 
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;

@@ -56,6 +56,14 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
+/// The first kernel of a part in zones sees to the layers of all.
+std::vector<HeldOutput> held_by(const Problem& step, const PlanPart& part, const StageKernel& stage) {
+  if (!part.in_zones) return held_outputs(step, kernel_outputs(stage.problem, part.steps), stage.outputs);
+  if (&stage != &part.stages.front()) return {};
+  const LaunchBuffers buffers = launch_buffers(step, part.steps);
+  return held_outputs(step, buffers.stored, buffers.outputs);
+}
+
 bool holds_layers(const Problem& step) {
   const auto axes = step.boundaries.begin();
   return std::count(axes, axes + step.extents.rank, Boundary::hold) > 0;
@@ -109,6 +117,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   const bool whole_steps = !state->plan.empty() && state->plan.back().steps == 1;
   if (passes && !whole_steps) state->plan.push_back(std::move(*passes));
   state->plan.push_back(std::move(stages));
+  make_in_zones(request, *state, facts);
   state->buffers = {.stored = {}, .outputs = {}, .next = state->plan.back().next, .spares = 0};
   for (const PlanPart& part : state->plan) {
     const auto spares = static_cast<int>(part.next.size() - request.stencil.fields.size());
@@ -122,7 +131,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   for (PlanPart& part : state->plan) {
     for (StageKernel& stage : part.stages) {
       if (holds_layers(state->step)) {
-        stage.held = held_outputs(state->step, kernel_outputs(stage.problem, part.steps), stage.outputs);
+        stage.held = held_by(state->step, part, stage);
       }
       stage.boxes = std::make_unique<BoxLaunches>(request.extents.rank, state->plan.front().steps);
     }
@@ -278,7 +287,8 @@ Choice Library::Impl::choose_kernel(const Request& request, const Problem& probl
   return choice;
 }
 
-StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts) {
+StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts,
+                                      const std::optional<Box>& box) {
   StageKernel kernel;
   kernel.problem = problem;
   kernel.tuning = choice.tuning;
@@ -288,7 +298,7 @@ StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, con
   kernel.outputs = launch_buffers(problem, fused).outputs;
   const Candidate candidate(problem, kernel.tuning);
   kernel.alignment = required_alignment(candidate);
-  kernel.updated = stencil_tune::updated_box(problem);
+  kernel.updated = box ? *box : stencil_tune::updated_box(problem);
   kernel.whole = std::make_shared<const PackedLaunch>(candidate, kernel.updated);
   if (facts.ordinal >= 0) kernel.loaded = share_loaded(generate(candidate), facts);
   return kernel;

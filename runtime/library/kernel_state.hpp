@@ -10,7 +10,10 @@
 #include "runtime/library/points/point_kernels.hpp"
 #include "stencil_tune/kernel.hpp"
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,12 @@ struct Meanwhile {
   std::shared_ptr<LoadedKernel> loaded;
 };
 
+/// A part of the grid that a kernel sees as its whole.
+struct Window {
+  std::array<std::int64_t, kMaxRank> origin{0, 0, 0};  ///< its first cell, in the grid
+  std::vector<std::size_t> inputs, outputs;            ///< bytes from each field's first cell to the window's
+};
+
 struct StageKernel {
   Problem problem;
   Tuning tuning;
@@ -31,6 +40,7 @@ struct StageKernel {
   std::vector<HeldOutput> held{};  ///< outputs with held layers; none where the boundaries hold nothing
   std::size_t alignment = 1;       ///< bytes
   Box updated;
+  std::optional<Window> window{};             ///< nothing where it sees the whole grid
   std::shared_ptr<const PackedLaunch> whole;  ///< for all updated cells
   std::unique_ptr<BoxLaunches> boxes;
   std::shared_ptr<LoadedKernel> loaded;  ///< null where there is no driver
@@ -47,6 +57,7 @@ struct PlanPart {
   std::vector<int> next{};            ///< [place]: whose buffer stands there afterwards
   bool in_background = false;         ///< until it is compiled, runs go without it
   bool shares_passes = false;         ///< a kernel makes several stages, but not all
+  bool in_zones = false;              ///< each of `stages` makes all of it, in a zone of the grid
 };
 
 /// Does not change after lookup made it, but for what LoadedKernel and BoxLaunches guard themselves.

@@ -91,6 +91,12 @@ struct Library::Impl {
   /// one for most of the run, one for what it leaves where that is two steps or more, and one for single steps of
   /// several stages. Nothing where `stages`, the step stage by stage, is all that is known or possible, or faster.
   std::vector<PlanPart> make_fused(const Request& request, PlanPart& single, const DeviceFacts& facts, Misses& misses);
+  /// Makes the state's plan one in zones, of as many steps at once as take least time, where that is known to be
+  /// faster.
+  void make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts);
+  /// Nothing where the grid has no zones, or where no kernel is known for one of the larger ones.
+  std::optional<PlanPart> make_in_zones(const Request& request, const Problem& step, int steps,
+                                        const DeviceFacts& facts);
   std::unique_ptr<LayerCopier> make_layer_copier(const Kernel::State& state, const DeviceFacts& facts);
   std::optional<PlanPart> make_passes(const Request& request, const Problem& step, const PlanPart& stages,
                                       const DeviceFacts& facts);
@@ -100,7 +106,9 @@ struct Library::Impl {
   Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts);
   void add_notes(const Request& request, Evidence& evidence) const;
   static void note_miss(const Request& request, const Problem& problem, Match match, Misses& misses);
-  StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
+  /// box: cells that it makes, where they are not all.
+  StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts,
+                         const std::optional<Box>& box = std::nullopt);
   LookupTarget target_of(const Request& request, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
   const DeviceFacts& facts_of(const Request& request, int device);

@@ -2,7 +2,7 @@
 
 #include "generator/candidates/space.hpp"
 #include "generator/stencil/stage_problems.hpp"
-#include "tuner/measure/clock.hpp"
+#include "tuner/session/divided_budget.hpp"
 #include "tuner/session/stage_by_stage.hpp"
 
 #include <fmt/format.h>
@@ -15,36 +15,9 @@
 namespace stencil_tune {
 namespace {
 
+constexpr double kZonesShare = 0.85;  // share of the budget for a grid's zones
 constexpr double kFusedShare = 0.75;  // share of the budget for kernels that make whole steps
 constexpr double kPassesShare = 0.3;  // share of the rest for all passes that stages may share, where there are such
-
-/// Divides a budget among sessions that follow each other. One that needs longer than its share takes of the grace, and
-/// of what comes after it, so that the whole ends in time; what one leaves is for those after it.
-class DividedBudget {
- public:
-  explicit DividedBudget(const TuningSettings& settings) : settings_(settings), start_s_(clock_.seconds()) {}
-
-  /// The settings of the next session, which begins now. `share`: of the whole budget; all shares together are 1.
-  TuningSettings next(double share) {
-    const double share_of_rest = std::min(1.0, share / rest_);
-    rest_ -= share;
-    TuningSettings part = settings_;
-    SessionOptions& session = part.session;
-    if (session.max_trials > 0) session.max_trials = std::max(1, static_cast<int>(session.max_trials * share));
-    if (!std::isfinite(session.budget_s)) return part;
-    const double elapsed_s = clock_.seconds() - start_s_;
-    const double rest_s = std::max(0.0, session.budget_s - elapsed_s);
-    session.budget_s = share_of_rest * rest_s;
-    session.most_s = std::max(0.0, latest_end_s(settings_.session) - elapsed_s - (rest_s - session.budget_s));
-    return part;
-  }
-
- private:
-  const TuningSettings& settings_;
-  SteadyClock clock_;
-  double start_s_;
-  double rest_ = 1;  // share of the budget
-};
 
 bool has_candidates(const Problem& problem, const Limits& limits) {
   for (const Family* family : families()) {
@@ -127,7 +100,11 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   const std::vector<Problem> stages = single_stages(step);
   const std::vector<StageRange> passes = passes_with_candidates(step, target.limits);
   double left = 1;  // share of the budget
-  if (auto obstacle = obstacle_to_whole_steps(step, target)) {
+  if (has_zones(step)) {
+    tuning.zoned = tune_in_zones(step, target, budget.next(kZonesShare), database, observer);
+    tuning.no_fused = "the grid has layers: it is made in zones";
+    left -= kZonesShare;
+  } else if (auto obstacle = obstacle_to_whole_steps(step, target)) {
     tuning.no_fused = std::move(*obstacle);
   } else {
     observer.waiting("tuning whole steps");
@@ -159,7 +136,7 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
 }
 
 StepWinners winners_of(const StepTuning& tuning) {
-  StepWinners winners{{}, tuning.passes, std::nullopt, tuning.no_fused};
+  StepWinners winners{tuning.zoned, {}, tuning.passes, std::nullopt, tuning.no_fused};
   for (const TuningOutcome& stage : tuning.stages) winners.stages.push_back(stage.result.winner);
   if (!tuning.fused) return winners;
   winners.fused = tuning.fused->result.winner;
@@ -167,11 +144,25 @@ StepWinners winners_of(const StepTuning& tuning) {
   return winners;
 }
 
+namespace {
+
+ReportRow zones_row(const Problem& step, const ZonedSteps& zoned) {
+  return {fmt::format("zones, {} step{}", zoned.steps, zoned.steps == 1 ? "" : "s"), in_zones(step, zoned),
+          "not every zone has a winner"};
+}
+
+}  // namespace
+
 std::vector<ReportRow> step_rows(const Problem& step, const StepWinners& winners) {
   const auto several = in_several_passes(step, winners);
-  const bool fused_wins = has_winner(winners.fused) && rate(winners.fused) > rate(several);
+  const auto zoned = in_zones(step, winners.zoned);
+  std::optional<TrialRecord> best = several;
+  for (const auto& trial : {winners.fused, zoned}) {
+    if (has_winner(trial) && rate(trial) > rate(best)) best = trial;
+  }
   std::vector<ReportRow> rows;
-  if (fused_wins || several) rows.push_back({kWinnerRow, fused_wins ? winners.fused : several, ""});
+  if (best) rows.push_back({kWinnerRow, best, ""});
+  for (const ZonedSteps& each : winners.zoned) rows.push_back(zones_row(step, each));
   rows.push_back({"fused", winners.fused, winners.no_fused});
   if (const auto passes = by_passes(step, winners)) rows.push_back({"in passes", passes, ""});
   rows.push_back({"stage by stage", by_stages(step, winners), "not every stage has a winner"});

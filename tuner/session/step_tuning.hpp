@@ -5,6 +5,7 @@
 #include "generator/stencil/passes.hpp"
 #include "tuner/session/assembly.hpp"
 #include "tuner/session/final_table.hpp"
+#include "tuner/session/zone_tuning.hpp"
 
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct PassWinner {
 };
 
 struct StepTuning {
+  std::vector<ZonedSteps> zoned;       ///< of a grid with layers; whole steps of the whole grid are not tuned then
   std::vector<TuningOutcome> stages;   ///< one a stage, in order; fewer where an interruption came in between
   std::vector<PassWinner> passes;      ///< winners of the passes that stages may share
   std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates
@@ -27,6 +29,7 @@ struct StepTuning {
 
 /// What a step is made of in the end, for the report.
 struct StepWinners {
+  std::vector<ZonedSteps> zoned;                   ///< in the zones of a grid with layers
   std::vector<std::optional<TrialRecord>> stages;  ///< the winner of each stage
   std::vector<PassWinner> passes;                  ///< winners of the passes that stages may share
   std::optional<TrialRecord> fused;                ///< winner of the kernels that make the whole step

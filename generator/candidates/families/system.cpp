@@ -176,6 +176,11 @@ std::vector<Tuning> defaults(const Problem& problem) {
       }
     }
   }
+  const std::vector<Tuning> longer = choices;
+  for (Tuning tuning : longer) {  // of a grid with few planes
+    tuning.chunks = 1;
+    choices.push_back(tuning);
+  }
   return choices;
 }
 

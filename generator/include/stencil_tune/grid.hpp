@@ -56,7 +56,8 @@ struct Box {
   friend bool operator!=(const Box& a, const Box& b) { return !(a == b); }
 };
 
-/// Cells at the two ends of each axis that are its layers: where waves are absorbed, say. 0: there is none.
+/// Cells at the two ends of each axis that are its layers: where waves are absorbed, say. 0: there is none. On a
+/// short axis they may overlap.
 struct LayerWidths {
   std::array<std::int64_t, kMaxRank> low{0, 0, 0};   ///< from the first cell on
   std::array<std::int64_t, kMaxRank> high{0, 0, 0};  ///< up to the last cell

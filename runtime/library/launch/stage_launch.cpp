@@ -19,10 +19,13 @@ constexpr std::size_t kArgumentOnStack = 2048;
 /// Addresses of some fields, in the order the kernel wants; on the stack for all but unusual stencils.
 class Addresses {
  public:
-  Addresses(std::span<const int> chosen, std::span<void* const> fields) : size_(chosen.size()) {
+  /// beyond: bytes from each field's first cell; or none.
+  Addresses(std::span<const int> chosen, std::span<void* const> fields, std::span<const std::size_t> beyond = {})
+      : size_(chosen.size()) {
     if (size_ > few_.size()) many_.resize(size_);
     std::uint64_t* to = data();
     for (const int field : chosen) *to++ = reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+    for (std::size_t i = 0; i < beyond.size(); ++i) data()[i] += beyond[i];
   }
 
   std::span<const std::uint64_t> get() const { return {size_ > few_.size() ? many_.data() : few_.data(), size_}; }
@@ -82,8 +85,9 @@ bool is_loaded(const PlanPart& part, std::uint64_t context) {
 void check_launch(const Kernel::State& state, const StageKernel& stage, std::span<void* const> fields,
                   std::span<const double> coefficients) {
   Driver& driver = driver_of(state);
-  check_fields(stage.problem, stage.alignment, fields);
-  check_reach(driver, state.device, stage.problem, fields);
+  const Problem& problem = stage.window ? state.step : stage.problem;
+  check_fields(problem, stage.alignment, fields);
+  check_reach(driver, state.device, problem, fields);
   check_coefficients(stage.problem.stencil, coefficients);
 }
 
@@ -97,8 +101,13 @@ void StageLaunch::run(const Module& module, std::span<const std::byte> more) con
   const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
   const std::size_t own = launch->argument_bytes();
   ArgumentBytes argument(own + more.size());
-  launch->write_argument(driver, Addresses(stage.inputs, buffers).get(), Addresses(stage.outputs, buffers).get(),
-                         coefficients, argument.get().first(own), place);
+  static const Window kWholeGrid;
+  const Window& window = stage.window ? *stage.window : kWholeGrid;
+  Place here = place;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) here.origin[axis] += window.origin[axis];
+  launch->write_argument(driver, Addresses(stage.inputs, buffers, window.inputs).get(),
+                         Addresses(stage.outputs, buffers, window.outputs).get(), coefficients,
+                         argument.get().first(own), here);
   std::copy(more.begin(), more.end(), argument.get().begin() + static_cast<std::ptrdiff_t>(own));
   module.launch(launch->geometry(), argument.get(), stream);
 }

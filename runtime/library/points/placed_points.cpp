@@ -83,7 +83,7 @@ class PlacementWriter {
   PartPoints place(const PlanPart& part) {
     PartPoints result;
     if (!fuses(part)) {
-      result.takes_part = !part.shares_passes;  // sources come between stages
+      result.takes_part = !part.shares_passes && !part.in_zones;  // sources come between stages
       return result;
     }
     const StageKernel& stage = part.stages.front();

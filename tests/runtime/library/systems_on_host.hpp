@@ -13,12 +13,8 @@
 
 namespace stencil_tune {
 
-/// A winner of runs of so many steps, as many of them fused.
-inline WinnerRecord winner(const Problem& problem, int steps, int fused) {
-  Problem run = problem;
-  run.steps = steps;
-  Tuning tuning = default_candidate(family_named("system"), run, {}).value();
-  tuning.steps = fused;
+/// The winner of runs of so many steps.
+inline WinnerRecord winner_of(const Problem& problem, int steps, const Tuning& tuning) {
   WinnerRecord record;
   record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
                           .stencil_name = problem.stencil.name,
@@ -32,6 +28,15 @@ inline WinnerRecord winner(const Problem& problem, int steps, int fused) {
   record.trial.code = code(tuning);
   record.trial.rate = 1;
   return record;
+}
+
+/// The same of the system's family.
+inline WinnerRecord winner(const Problem& problem, int steps, int fused) {
+  Problem run = problem;
+  run.steps = steps;
+  Tuning tuning = default_candidate(family_named("system"), run, {}).value();
+  tuning.steps = fused;
+  return winner_of(problem, steps, tuning);
 }
 
 class SystemsOnHost : public ::testing::Test {

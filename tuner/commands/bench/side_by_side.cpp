@@ -233,7 +233,7 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
     return known_winner(stage, target, settings.session.objective, database).has_value();
   });
   const bool known = stages_known && (obstacle || known_winner(step, target, settings.session.objective, database));
-  StepWinners winners{{}, {}, std::nullopt, obstacle.value_or("")};
+  StepWinners winners{{}, {}, {}, std::nullopt, obstacle.value_or("")};
   if (!known) winners = winners_of(tune_step(step, target, settings, database, observer));
   Report report;
   winners.stages.clear();

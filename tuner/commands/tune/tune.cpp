@@ -171,7 +171,7 @@ Tuned tune_all(const po::variables_map& values, const std::vector<Problem>& prob
                                               describe(problem))));
     }
     const auto progress = make_progress(values, target.predicted(), gpu);
-    tuned.reports.push_back(problem.stage == kWholeStep
+    tuned.reports.push_back(problem.stage == kWholeStep || has_zones(problem)
                                 ? report_of_steps(problem, target, settings, database, *progress)
                                 : report_of_one(problem, target, settings, database, *progress));
     if (tuned.reports.back().found) ++tuned.succeeded;

@@ -27,8 +27,8 @@ std::vector<bool> marked_below(const std::vector<Node>& nodes, NodeId root) {
   return marked;
 }
 
-/// Adds what is greater than 0 in the layers: how far a cell lies before the first one that is in none, or behind the
-/// last. A cell beyond an edge without a layer is in none.
+/// Adds 1 in the layers, else 0: whether a cell lies before the first one that is in none, or behind the last. A cell
+/// beyond an edge without a layer is in none.
 NodeId add_in_layer(std::vector<Node>& nodes, const Node& asked, const LayerWidths& widths) {
   const auto axis = at(asked.index);
   std::vector<NodeId> ends;
@@ -43,14 +43,18 @@ NodeId add_in_layer(std::vector<Node>& nodes, const Node& asked, const LayerWidt
   };
   add_end(Operation::before, widths.low[axis]);
   add_end(Operation::after, widths.high[axis]);
-  if (ends.size() == 1) return ends.front();
-  Node either;  // 0 where there is no layer
-  if (ends.size() == 2) {
-    either.op = Operation::maximum;
-    either.operands = {ends[0], ends[1], -1};
-  }
-  nodes.push_back(either);
-  return static_cast<NodeId>(nodes.size()) - 1;
+  const auto add = [&](Operation op, const std::array<NodeId, 3>& operands, double value = 0) {
+    Node node;
+    node.op = op;
+    node.operands = operands;
+    node.value = value;
+    nodes.push_back(node);
+    return static_cast<NodeId>(nodes.size()) - 1;
+  };
+  const NodeId zero = add(Operation::number, {-1, -1, -1});
+  if (ends.empty()) return zero;
+  const NodeId distance = ends.size() == 1 ? ends[0] : add(Operation::maximum, {ends[0], ends[1], -1});
+  return add(Operation::less, {zero, distance, -1});
 }
 
 LayerWidths layers_of(const Stencil& stencil) { return stencil.layers.value_or(LayerWidths{}); }
@@ -214,8 +218,8 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
   const bool as_written = !stencil.written.stages.empty();
   const std::vector<Stage>& stages = as_written ? stencil.written.stages : stencil.stages;
   const NodeId root = stages[at(problem.stage)].updates[output].expression;
-  ReferenceExpression expression =
-      marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root)) : settled(needed(stencil.nodes, root, layers_of(stencil))));
+  ReferenceExpression expression = marked(as_written ? settled(AnsweredBeyondEdges(problem).nodes(root))
+                                                     : settled(needed(stencil.nodes, root, layers_of(stencil))));
   reject_unknown_reads(problem, expression.nodes);
   return expression;
 }

@@ -1,0 +1,194 @@
+// How fast are runs of a stencil with layers, by the winners that are known here, and are they right?
+//
+//   stencil_tune_bench_layers DEFINITION.toml 512x512x512 20 [STEPS]
+//
+// Compares all cells after some steps with those of the kernels that nobody tuned, which make the whole grid stage by
+// stage; then says what a run of so many steps takes, the median of nine under continuous load. Exit status: 0 right, 1
+// wrong or an error, 2 usage.
+#include "stencil_tune/stencil_tune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace st = stencil_tune;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kMostDifference = 1e-4;  // of a cell, in units of the field's greatest value
+
+/// Fields in host memory, as a solver would begin: a random state between small numbers, profiles that damp.
+class Start {
+ public:
+  explicit Start(const st::Request& request) : request_(request) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    const st::Stencil& stencil = request.stencil;
+    for (int field = 0; field < static_cast<int>(stencil.fields.size()); ++field) {
+      auto& cells = fields.emplace_back(static_cast<std::size_t>(request.extents.cells()));
+      const std::string& name = stencil.fields[static_cast<std::size_t>(field)];
+      if (const int axis = st::profile_axis(stencil, field); axis >= 0) {
+        cells.resize(static_cast<std::size_t>(request.extents.n[static_cast<std::size_t>(axis)]));
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          const float depth = depth_in_layer(axis, static_cast<std::int64_t>(i));
+          cells[i] = name[0] == 'b' ? 0.9F - 0.3F * depth : -0.2F * depth * depth;
+        }
+      } else if (st::layer_axis(stencil, field) < 0) {
+        const bool is_velocity = name == "v" || name == "c2";
+        for (float& cell : cells) cell = is_velocity ? 0.1F : 0.01F * uniform(random);
+      }
+    }
+  }
+
+  std::vector<std::vector<float>> fields;
+
+  /// Whether the field exists in the cell.
+  bool exists(int field, std::size_t cell) const {
+    const int axis = st::layer_axis(request_.stencil, field);
+    if (axis < 0) return true;
+    const auto& n = request_.extents.n;
+    const auto at = static_cast<std::int64_t>(cell);
+    const std::int64_t index = axis == 0 ? at % n[0] : axis == 1 ? at / n[0] % n[1] : at / (n[0] * n[1]);
+    return depth_in_layer(axis, index) > 0;
+  }
+
+ private:
+  /// 0 outside, 1 in the outermost cell.
+  float depth_in_layer(int axis, std::int64_t index) const {
+    const auto a = static_cast<std::size_t>(axis);
+    const st::LayerWidths widths = request_.stencil.layers.value_or(st::LayerWidths{});
+    const std::int64_t low = widths.low[a] - index, high = index - (request_.extents.n[a] - 1 - widths.high[a]);
+    if (low > 0) return static_cast<float>(low) / static_cast<float>(widths.low[a]);
+    return high > 0 ? static_cast<float>(high) / static_cast<float>(widths.high[a]) : 0;
+  }
+
+  const st::Request& request_;
+};
+
+/// The fields on the GPU, and which buffer each is in.
+class OnDevice {
+ public:
+  OnDevice(const st::Request& request, const Start& start) {
+    for (const auto& cells : start.fields) {
+      const bool whole = cells.size() == static_cast<std::size_t>(request.extents.cells());
+      const st::Extents extents =
+          whole ? request.extents : st::Extents{1, {static_cast<std::int64_t>(cells.size()), 1, 1}};
+      buffers_.emplace_back(extents, request.type, extents.n[0]).copy_from(std::as_bytes(std::span(cells)));
+      fields.push_back(buffers_.back().data());
+    }
+  }
+
+  std::vector<float> cells_of(std::size_t field, std::size_t count) const {
+    std::vector<float> cells(count);
+    for (const st::DeviceField& buffer : buffers_) {
+      if (buffer.data() == fields[field]) buffer.copy_to(std::as_writable_bytes(std::span(cells)));
+    }
+    return cells;
+  }
+
+  std::vector<void*> fields;
+
+ private:
+  std::deque<st::DeviceField> buffers_;
+};
+
+bool agree(const st::Request& request, const Start& start, const OnDevice& a, const OnDevice& b) {
+  bool right = true;
+  for (const st::Rotation& rotation : request.stencil.rotations) {
+    const auto field = static_cast<std::size_t>(rotation.to);
+    const std::size_t count = start.fields[field].size();
+    const std::vector<float> x = a.cells_of(field, count), y = b.cells_of(field, count);
+    double greatest = 0, worst = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!start.exists(rotation.to, i)) continue;
+      greatest = std::max(greatest, std::fabs(static_cast<double>(y[i])));
+      const double difference = std::fabs(static_cast<double>(x[i]) - y[i]);
+      if (!(difference <= worst)) worst = difference;  // a NaN stays
+    }
+    const bool is_right = worst <= kMostDifference * greatest && greatest > 0;
+    fmt::print("  {:<10} greatest {:.3g}, largest difference {:.3g}{}\n", request.stencil.fields[field], greatest,
+               worst, is_right ? "" : "  WRONG");
+    right = right && is_right;
+  }
+  return right;
+}
+
+double seconds_of_run(st::DeviceContext& context, const st::Kernel& kernel, OnDevice& data, int steps) {
+  constexpr int kRuns = 9;
+  std::vector<double> seconds;
+  for (int run = 0; run <= kRuns; ++run) {
+    context.synchronize();
+    const Clock::time_point begun = Clock::now();
+    kernel.advance(nullptr, data.fields, steps);
+    context.synchronize();
+    if (run > 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + kRuns / 2, seconds.end());
+  return seconds[kRuns / 2];
+}
+
+st::Kernel untuned(const st::Request& request) {
+  setenv("STENCIL_TUNE_DB", "/nonexistent/none.db", 1);
+  setenv("STENCIL_TUNE_SITE_DB", "", 1);
+  setenv("STENCIL_TUNE_PRETUNED", "off", 1);
+  static st::Library library;
+  st::Request steps_alone = request;
+  steps_alone.steps = 1;
+  return library.lookup(steps_alone);
+}
+
+int run(const std::vector<std::string>& words) {
+  const int steps = words.size() > 3 ? std::atoi(words[3].c_str()) : 100;
+  st::Request request{.stencil = st::load_stencil(words[0])};
+  request.stencil.layers = st::parse_layer_widths(words[2], request.stencil.rank);
+  request.extents = st::parse_extents(words[1], request.stencil.rank);
+  request.steps = steps;
+  st::DeviceContext context;
+  st::Library library;
+  st::Kernel kernel = library.lookup(request);
+  kernel.prepare();
+  fmt::print("{}\n", kernel.run_evidence().sentence());
+  const Start start(request);
+  OnDevice fast(request, start);
+  bool right = true;
+  {
+    st::Kernel plain = untuned(request);
+    plain.prepare();
+    OnDevice slow(request, start);
+    const int compared = 2 * kernel.fused_steps() + 1;
+    kernel.advance(nullptr, fast.fields, compared);
+    plain.advance(nullptr, slow.fields, compared);
+    context.synchronize();
+    fmt::print("after {} steps, beside kernels that nobody tuned:\n", compared);
+    right = agree(request, start, fast, slow);
+  }
+  const double seconds = seconds_of_run(context, kernel, fast, steps);
+  fmt::print("{} steps in {:.3f} ms: {:.1f} GStencil/s, all cells counted\n", steps, 1e3 * seconds,
+             static_cast<double>(request.extents.cells()) * steps / seconds / 1e9);
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 4) {
+    std::fprintf(stderr, "usage: stencil_tune_bench_layers DEFINITION.toml NXxNYxNZ LAYER [STEPS]\n");
+    return 2;
+  }
+  try {
+    return run({words + 1, words + count});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

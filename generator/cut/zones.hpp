@@ -1,0 +1,37 @@
+// A grid with layers, cut into zones: where a layer's fields do not exist, the update is simpler. Inside all layers it
+// is the bare equation.
+//
+//     along one axis:     | low        | inside                        | high       |
+//     its layers:         |========....|                               |....========|
+//     a zone's problem:   |<------------->|                         what low's cells read is part of its problem
+//                                  |<-------------------------------->|
+//
+// The dots are cells in no layer whose values depend, some steps on, on what the layer's update does. All zones start
+// from the same state, so that none waits for another.
+#pragma once
+
+#include "generator/stencil/problem.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+struct Zone {
+  std::string name;         ///< "inside", "x", "xz": the axes in whose layers it lies
+  Problem problem;          ///< of its cells and what they read around them, with the grid's pitch and plane
+  std::vector<int> fields;  ///< for each field of the problem's stencil: its number in the grid's
+  std::array<std::int64_t, kMaxRank> origin{0, 0, 0};  ///< the problem's first cell, in the grid
+  Box box;                                             ///< the cells that it makes, among the problem's
+};
+
+/// The zones of a whole step's grid, each of which makes so many steps in one launch; they cover updated_box(step).
+/// Nothing where no update asks for layers, or where the grid is too small to have cells inside.
+std::vector<Zone> zones(const Problem& step, int steps);
+
+/// What is to be tuned for them: each problem once, those of most cells first. Dense in planes.
+std::vector<Problem> zone_problems(const std::vector<Zone>& zones);
+
+}  // namespace stencil_tune

@@ -1,0 +1,160 @@
+// Kernels of a grid with layers: one for each zone (generator/cut/zones.hpp), all for the same number of steps.
+#include "generator/candidates/space.hpp"
+#include "generator/cut/zones.hpp"
+#include "generator/stencil/buffers.hpp"
+#include "generator/stencil/indices.hpp"
+#include "runtime/library/library_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kMostSteps = 8;           // that zones make at once
+constexpr double kSmallZone = 0.02;     // share of the cells up to which a zone's rate need not be known
+constexpr double kUnknownSlowdown = 3;  // of a small zone's kernel beside the others
+
+/// The zone's cells in the grid's arrays.
+Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
+  const auto cell_bytes = static_cast<std::int64_t>(size_of(step.type));
+  const auto beyond = [&](int field) {
+    const int axis = profile_axis(step.stencil, field);
+    const auto& at = zone.origin;
+    const std::int64_t cells =
+        axis >= 0 ? at[static_cast<std::size_t>(axis)] : at[0] + at[1] * step.pitch + at[2] * step.plane;
+    return static_cast<std::size_t>(cells * cell_bytes);
+  };
+  Window window{.origin = zone.origin, .inputs = {}, .outputs = {}};
+  for (const int field : kernel.inputs) window.inputs.push_back(beyond(field));
+  // Outputs are fields of the whole grid, whatever buffer they are stored to.
+  window.outputs.assign(kernel.outputs.size(), beyond(step.facts.outputs.front()));
+  return window;
+}
+
+/// Places of the zone's outputs among the whole launch's buffers.
+std::vector<int> places_of_outputs(const Zone& zone, int steps, const LaunchBuffers& buffers) {
+  std::vector<int> places;
+  for (const int field : kernel_outputs(zone.problem, steps)) {
+    const auto stored = std::find(buffers.stored.begin(), buffers.stored.end(), zone.fields[at(field)]);
+    if (stored == buffers.stored.end()) return {};
+    places.push_back(buffers.outputs[static_cast<std::size_t>(stored - buffers.stored.begin())]);
+  }
+  return places;
+}
+
+/// A candidate that makes just so many steps in one launch.
+bool makes_steps(const Problem& problem, const Tuning& tuning, int steps) {
+  const bool whole = problem.stage == kWholeStep || problem.stencil.stages.size() == 1;
+  return whole && sweeps_per_launch(tuning) == steps;
+}
+
+bool may_run(const Problem& problem, const Tuning& tuning, const LookupTarget& target) {
+  const Candidate candidate(problem, tuning);
+  return !first_violation(candidate, target.limits) && target.alignment % required_alignment(candidate) == 0;
+}
+
+/// Any legal one.
+std::optional<Choice> any_choice(const Problem& problem, const LookupTarget& target, int steps) {
+  for (const Family* family : families()) {
+    auto tuning = default_candidate(*family, problem, target.limits);
+    if (!tuning) continue;
+    if (family->fuses_steps) tuning->steps = steps;
+    if (!makes_steps(problem, *tuning, steps) || !may_run(problem, *tuning, target)) continue;
+    return Choice{*tuning, {.match = Match::default_candidate, .code = code(*tuning), .tuned_code = {}, .notes = {}}};
+  }
+  return std::nullopt;
+}
+
+double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
+
+/// Of a step, in nanoseconds; zones whose rate nobody knows count as slow ones.
+double time_of(const PlanPart& part) {
+  double known = 0, known_cells = 0, unknown_cells = 0;
+  for (const StageKernel& zone : part.stages) {
+    const double rate = zone.evidence.gstencils, cells = cells_of(zone.problem);
+    if (rate > 0) known += cells / rate;
+    (rate > 0 ? known_cells : unknown_cells) += cells;
+  }
+  return known + kUnknownSlowdown * unknown_cells * known / known_cells;
+}
+
+double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step) / time_of(part); }
+
+}  // namespace
+
+std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, const Problem& step, int steps,
+                                                     const DeviceFacts& facts) {
+  const std::vector<Zone> zones = stencil_tune::zones(step, steps);
+  if (zones.empty()) return std::nullopt;
+  const LookupTarget target = target_of(request, facts);
+  std::map<std::pair<std::string, std::array<std::int64_t, kMaxRank>>, std::optional<Choice>> known;
+  std::vector<Choice> choices;
+  for (const Zone& zone : zones) {
+    const auto [entry, is_new] = known.try_emplace({stencil_key(zone.problem.stencil), zone.problem.extents.n});
+    if (is_new) {
+      auto winners = parts_.winners(zone.problem, facts.architecture);
+      std::erase_if(winners, [&](const WinnerRecord& winner) {
+        try {
+          return !makes_steps(zone.problem, parse_code(winner.trial.code), steps);
+        } catch (const Error&) {
+          return true;
+        }
+      });
+      entry->second = choose_winner(zone.problem, target, winners);
+      const bool is_small = cells_of(zone.problem) < kSmallZone * static_cast<double>(step.extents.cells());
+      if (!entry->second && is_small) entry->second = any_choice(zone.problem, target, steps);
+    }
+    if (!entry->second) return std::nullopt;
+    choices.push_back(*entry->second);
+  }
+  const LaunchBuffers buffers = launch_buffers(step, steps);
+  PlanPart part;
+  part.steps = steps;
+  part.next = buffers.next;
+  part.in_zones = true;
+  part.in_background = parts_.compile_in_background;
+  for (std::size_t i = 0; i < zones.size(); ++i) {
+    const Zone& zone = zones[i];
+    add_notes(request, choices[i].evidence);
+    StageKernel kernel = make_stage(zone.problem, choices[i], facts, zone.box);
+    for (int& field : kernel.inputs) field = zone.fields[at(field)];
+    kernel.outputs = places_of_outputs(zone, steps, buffers);
+    if (kernel.outputs.empty()) return std::nullopt;
+    kernel.window = window_of(step, zone, kernel);
+    part.stages.push_back(std::move(kernel));
+  }
+  part.stages.front().evidence.notes.insert(
+      part.stages.front().evidence.notes.begin(),
+      fmt::format("the grid is made in {} zones, by their layers, {} step{} at once: about {:.1f} GStencil/s",
+                  zones.size(), steps, steps == 1 ? "" : "s", rate_of(step, part)));
+  return part;
+}
+
+void Library::Impl::make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts) {
+  const Problem& step = state.step;
+  if (!asks_layers(step) || !step.step.obstacle.empty()) return;
+  std::optional<PlanPart> best, single;
+  for (int steps = 1; steps <= std::min(kMostSteps, request.steps); ++steps) {
+    auto part = make_in_zones(request, step, steps, facts);
+    if (!part) continue;
+    if (!best || time_of(*part) < time_of(*best)) {
+      if (best && best->steps == 1) single = std::move(best);
+      best = std::move(part);
+    } else if (steps == 1) {
+      single = std::move(part);
+    }
+  }
+  if (!best || known_rate(state.main_stages()) > rate_of(step, *best)) return;
+  PlanPart stages = std::move(state.plan.back());
+  state.plan.clear();
+  const bool fuses = best->steps > 1;
+  state.plan.push_back(std::move(*best));
+  if (fuses && single) state.plan.push_back(std::move(*single));
+  state.plan.push_back(std::move(stages));
+}
+
+}  // namespace stencil_tune

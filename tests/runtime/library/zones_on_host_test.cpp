@@ -1,0 +1,180 @@
+// Grids with layers, made zone by zone on the host executor, against the reference of the whole.
+#include "generator/cut/zones.hpp"
+#include "generator/definition/definition.hpp"
+#include "tests/runtime/library/systems_on_host.hpp"
+#include "tuner/verify/reference/reference.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace stencil_tune {
+namespace {
+
+/// A wave with memory variables in the layers of both axes.
+constexpr const char* kAbsorbed = R"toml(
+name = "absorbed"
+rank = 2
+fields = ["p", "p_prev", "v", "psx(x in layer)", "psy(y in layer)", "ztx(x in layer)", "bx(x)", "by(y)",
+          "p_next", "psx_next(x in layer)", "psy_next(y in layer)", "ztx_next(x in layer)"]
+[let]
+ddx = "p[x+1] - 2*p + p[x-1] + psx_next - psx_next[x-1]"
+ddy = "p[y+1] - 2*p + p[y-1] + psy_next - psy_next[y-1]"
+[[stage]]
+psx_next = "bx*psx + 0.25*(p[x+1] - p)"
+psy_next = "by*psy + 0.25*(p[y+1] - p)"
+[[stage]]
+ztx_next = "0.5*bx*ztx + 0.25*ddx"
+p_next = "2*p - p_prev + v*(ddx + ddy + 0.5*ztx)"
+[rotate]
+p_next = "p"
+p = "p_prev"
+psx_next = "psx"
+psy_next = "psy"
+ztx_next = "ztx"
+)toml";
+
+/// One stage of two levels in time, with a reach to one side alone and a sponge by a word.
+constexpr const char* kSponge = R"toml(
+name = "sponge"
+rank = 2
+fields = ["u", "u_prev", "m(y in layer)", "u_next", "m_next(y in layer)"]
+[update]
+u_next = "0.5*u - 0.1*u_prev + 0.1*(u[x+1] + u[x-1] + u[y+1]) - 0.1*x_in_layer*u + m[y-1] + m[x+1]"
+m_next = "0.5*m + 0.25*u[x-1]"
+[rotate]
+u_next = "u"
+u = "u_prev"
+m_next = "m"
+)toml";
+
+using Fields = std::vector<std::vector<double>>;
+
+Problem layered(const char* definition, const Extents& extents, const char* layers, Boundary boundary) {
+  Stencil stencil = parse_definition(definition, "layered.toml");
+  stencil.layers = parse_layer_widths(layers, stencil.rank);
+  return make_problem(std::move(stencil), ElementType::f64, {boundary, boundary, boundary}, extents, 0, 1, kWholeStep);
+}
+
+bool is_in_layer(const Problem& problem, int field, std::size_t cell) {
+  const int axis = layer_axis(problem.stencil, field);
+  if (axis < 0) return true;
+  const auto at = static_cast<std::int64_t>(cell);
+  const std::int64_t x = at % problem.pitch, y = at / problem.pitch % problem.extents.n[1];
+  const std::int64_t i = axis == 0 ? x : y;
+  const auto a = static_cast<std::size_t>(axis);
+  return i < problem.stencil.layers->low[a] || i >= problem.extents.n[a] - problem.stencil.layers->high[a];
+}
+
+class ZonesOnHost : public SystemsOnHost {
+ protected:
+  /// A library in which every problem of so many steps has a winner that fuses all of them.
+  Kernel lookup_tuned(const Problem& step, int steps) {
+    LibraryParts parts;
+    parts.driver = [this]() -> Driver& { return driver_; };
+    parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+    parts.winners = [steps, whole = step.extents](const Problem& problem, const std::string&) {
+      if (problem.steps != steps) return std::vector<WinnerRecord>();
+      const bool fuses = steps > 1 || problem.stencil.stages.size() > 1;
+      auto tuning = default_candidate(family_named(fuses ? "system" : "direct"), problem, {});
+      if (!tuning) return std::vector<WinnerRecord>();
+      if (fuses) tuning->steps = steps;
+      WinnerRecord won = winner_of(problem, steps, *tuning);
+      if (problem.extents != whole) won.trial.rate *= 2;
+      return std::vector<WinnerRecord>{won};
+    };
+    library_.emplace(std::make_unique<Library::Impl>(std::move(parts)));
+    return library_->lookup({.stencil = step.stencil,
+                             .type = step.type,
+                             .extents = step.extents,
+                             .boundaries = step.boundaries,
+                             .alignment = 8,
+                             .steps = 100});
+  }
+
+  void expect_right(const Problem& problem, Kernel& kernel, int steps) {
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    Fields before(problem.stencil.fields.size(),
+                  std::vector<double>(static_cast<std::size_t>(problem.allocated_cells())));
+    for (auto& field : before) std::generate(field.begin(), field.end(), [&] { return uniform(random); });
+    Fields now = before;
+    std::vector<void*> fields;
+    for (auto& field : now) fields.push_back(field.data());
+    kernel.advance(nullptr, fields, steps);
+    Fields inputs;
+    for (const int field : kernel_inputs(problem, steps)) inputs.push_back(before[static_cast<std::size_t>(field)]);
+    for (const ReferenceField& expected : evaluate_reference(problem, inputs, {}, false, steps)) {
+      int field = expected.field;
+      for (const Rotation& rotation : problem.stencil.rotations) {
+        if (rotation.from == expected.field) field = rotation.to;
+      }
+      const auto* found = static_cast<const double*>(fields[static_cast<std::size_t>(field)]);
+      for (std::size_t i = 0; i < expected.value.size(); ++i) {
+        if (!is_in_layer(problem, field, i)) continue;
+        const double held =
+            before[static_cast<std::size_t>(problem.step.layers_at[static_cast<std::size_t>(field)])][i];
+        ASSERT_TRUE(expected.tolerance[i] < 0 ? found[i] == held : expected.accepts(i, found[i]))
+            << problem.stencil.name << ", field " << problem.stencil.fields[static_cast<std::size_t>(field)]
+            << ", cell " << i % static_cast<std::size_t>(problem.pitch) << ", "
+            << i / static_cast<std::size_t>(problem.pitch) << " after " << steps << " steps: " << found[i];
+      }
+    }
+  }
+};
+
+TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
+  for (const char* definition : {kAbsorbed, kSponge}) {
+    for (const Boundary boundary : {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::reflect}) {
+      for (const char* layers : {"9", "x=11:5,y=7", "x=6:0,y=0:8"}) {
+        for (const int fused : {1, 2, 3}) {
+          if ((boundary == Boundary::reflect || boundary == Boundary::hold) && fused == 3)
+            continue;  // zones have too few rows for the default
+          const Problem problem = layered(definition, {2, {157, 93, 1}}, layers, boundary);
+          SCOPED_TRACE(std::string(problem.stencil.name) + " " + std::string(name(boundary)) + " " + layers + " " +
+                       std::to_string(fused));
+          Kernel kernel = lookup_tuned(problem, fused);
+          EXPECT_EQ(kernel.fused_steps(), fused);
+          EXPECT_NE(kernel.run_evidence().sentence().find("zones"), std::string::npos);
+          kernel.prepare();
+          for (const int steps : {fused, 2 * fused + 1}) expect_right(problem, kernel, steps);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ZonesOnHost, ZonesCoverTheGridOnceAndInsideThereIsTheBareEquation) {
+  const Problem problem = layered(kAbsorbed, {2, {200, 150, 1}}, "x=12:9,y=8", Boundary::hold);
+  const std::vector<Zone> all = zones(problem, 2);
+  ASSERT_EQ(all.size(), 9U);
+  const Box updated = updated_box(problem);
+  std::vector<int> made(static_cast<std::size_t>(problem.allocated_cells()), 0);
+  std::set<std::string> names;
+  for (const Zone& zone : all) {
+    names.insert(zone.name);
+    for (std::int64_t y = zone.box.low[1]; y < zone.box.high[1]; ++y) {
+      for (std::int64_t x = zone.box.low[0]; x < zone.box.high[0]; ++x) {
+        ++made[static_cast<std::size_t>((zone.origin[1] + y) * problem.pitch + zone.origin[0] + x)];
+      }
+    }
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"inside", "x", "y", "xy"}));
+  for (std::int64_t y = 0; y < 150; ++y) {
+    for (std::int64_t x = 0; x < 200; ++x) {
+      const bool is_updated = x >= updated.low[0] && x < updated.high[0] && y >= updated.low[1] && y < updated.high[1];
+      ASSERT_EQ(made[static_cast<std::size_t>(y * problem.pitch + x)], is_updated ? 1 : 0) << x << ", " << y;
+    }
+  }
+  const Zone& inside = *std::find_if(all.begin(), all.end(), [](const Zone& zone) { return zone.name == "inside"; });
+  EXPECT_EQ(inside.problem.stencil.fields, (std::vector<std::string>{"p", "p_prev", "v", "p_next"}));
+  EXPECT_EQ(inside.problem.stencil.stages.size(), 1U);
+  EXPECT_FALSE(asks_layers(inside.problem));
+}
+
+TEST_F(ZonesOnHost, AGridWithoutRoomInsideIsMadeWhole) {
+  EXPECT_TRUE(zones(layered(kAbsorbed, {2, {40, 30, 1}}, "14", Boundary::hold), 2).empty());
+}
+
+}  // namespace
+}  // namespace stencil_tune

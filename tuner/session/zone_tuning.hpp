@@ -1,0 +1,38 @@
+// Tunes the zones of a grid with layers (generator/cut/zones.hpp): for some numbers of steps, each zone's problem in a
+// session of its own. Lookups take the steps whose zones take least time together.
+#pragma once
+
+#include "tuner/session/assembly.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// What zones' sessions found for so many steps at once.
+struct ZonedSteps {
+  int steps = 1;
+  struct Part {
+    std::string name;  ///< Zone::name
+    int zones = 1;     ///< how many the problem stands for
+    Problem problem;
+    std::optional<TrialRecord> winner;
+  };
+  std::vector<Part> parts;  ///< those of most cells first; the smallest are not tuned
+};
+
+/// Whether the step's grid has zones.
+bool has_zones(const Problem& step);
+
+/// Until the budget is spent. The number of steps climbs from two on for as long as more is faster.
+std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
+                                      Database& database, SessionObserver& observer);
+
+/// As a trial of the step, which no database has: the zones' times add up. Nothing where one has no winner.
+std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned);
+
+/// The fastest of those.
+std::optional<TrialRecord> in_zones(const Problem& step, const std::vector<ZonedSteps>& all);
+
+}  // namespace stencil_tune
