@@ -15,7 +15,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::int64_t kVectorLineBytes = 32;
-constexpr std::int64_t kWarpSize = 32;  // cells of a row that a tile of fused steps has at least
+constexpr std::int64_t kWarpSize = 32;  // lanes of a row of a tile of fused steps, each with as many cells as it reads
 
 using Axes = std::array<bool, kMaxRank>;
 
@@ -227,7 +227,8 @@ std::vector<Piece> pieces_of(const Problem& step, std::size_t axis, const Margin
   const std::int64_t sector = axis == 0 ? kVectorLineBytes / static_cast<std::int64_t>(size_of(step.type)) : 1;
   const std::int64_t begin = low == 0 ? 0 : round_up(low + updated, sector);
   const std::int64_t end = high == 0 ? n : round_down(n - high - updated, sector);
-  const std::int64_t least = axis == 0 && step.extents.rank > 1 ? kWarpSize : 1;
+  const bool is_x = axis == 0 && step.extents.rank > 1;
+  const std::int64_t least = is_x ? kWarpSize * std::max(1, step.facts.radius[axis]) : 1;
   const auto from = [&](std::int64_t cell) {
     return std::max<std::int64_t>(0, round_down(std::min(cell - read, n - least), sector));
   };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <utility>
 
 namespace stencil_tune {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int kMostSteps = 8;           // that zones make at once
 constexpr double kSmallZone = 0.02;     // share of the cells up to which a zone's rate need not be known
+constexpr int kDrawn = 16;              // candidates for a small zone
 constexpr double kUnknownSlowdown = 3;  // of a small zone's kernel beside the others
 
 /// The zone's cells in the grid's arrays.
@@ -52,21 +54,22 @@ bool makes_steps(const Problem& problem, const Tuning& tuning, int steps) {
   return whole && sweeps_per_launch(tuning) == steps;
 }
 
-bool may_run(const Problem& problem, const Tuning& tuning, const LookupTarget& target) {
-  const Candidate candidate(problem, tuning);
-  return !first_violation(candidate, target.limits) && target.alignment % required_alignment(candidate) == 0;
-}
-
-/// Any legal one.
+/// Of some legal ones, drawn by chance but always the same, the one that takes the fewest registers.
 std::optional<Choice> any_choice(const Problem& problem, const LookupTarget& target, int steps) {
-  for (const Family* family : families()) {
-    auto tuning = default_candidate(*family, problem, target.limits);
-    if (!tuning) continue;
-    if (family->fuses_steps) tuning->steps = steps;
-    if (!makes_steps(problem, *tuning, steps) || !may_run(problem, *tuning, target)) continue;
-    return Choice{*tuning, {.match = Match::default_candidate, .code = code(*tuning), .tuned_code = {}, .notes = {}}};
+  Limits limits = target.limits;
+  limits.least_fused_steps = steps;
+  const Space space(problem, limits);
+  std::mt19937_64 random(1);
+  std::optional<Tuning> best;
+  const auto registers = [&](const Tuning& tuning) { return Candidate(problem, tuning).shape().live_registers; };
+  for (int drawn = 0; drawn < kDrawn; ++drawn) {
+    const auto tuning = space.sample(random);
+    if (!tuning || !makes_steps(problem, *tuning, steps)) continue;
+    if (target.alignment % required_alignment({problem, *tuning}) != 0) continue;
+    if (!best || registers(*tuning) < registers(*best)) best = tuning;
   }
-  return std::nullopt;
+  if (!best) return std::nullopt;
+  return Choice{*best, {.match = Match::default_candidate, .code = code(*best), .tuned_code = {}, .notes = {}}};
 }
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
