@@ -13,10 +13,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kRounds = 3;  // numbers of steps that are tried
+constexpr int kMostRounds = 3;       // numbers of steps that are tried
+constexpr double kLeastRoundS = 32;  // seconds of one
 constexpr int kFirstSteps = 2;
-constexpr double kSmallZone = 0.02;   // share of the cells below which a zone is not tuned
-constexpr double kLayerSlowdown = 4;  // of a cell in a layer beside one inside, about
+constexpr double kSmallZone = 0.02;  // share of the cells below which a zone is not tuned
+constexpr double kLayerWeight = 6;   // of a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
@@ -37,9 +38,13 @@ std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
   return parts;
 }
 
-/// About how long the zones of the part take.
+/// Its share of a round, among those of the others.
 double weight_of(const ZonedSteps::Part& part) {
-  return part.zones * cells_of(part.problem) * (part.name == "inside" ? 1 : kLayerSlowdown);
+  return part.zones * cells_of(part.problem) * (part.name == "inside" ? 1 : kLayerWeight);
+}
+
+int rounds_within(double budget_s) {
+  return static_cast<int>(std::clamp(budget_s / kLeastRoundS, 1.0, static_cast<double>(kMostRounds)));
 }
 
 /// More steps while they are faster, else one. 0: those around the best are known.
@@ -68,14 +73,15 @@ bool has_zones(const Problem& step) { return step.step.obstacle.empty() && !zone
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer) {
   std::vector<ZonedSteps> all;
-  DividedBudget rounds(settings);
-  for (int round = 0; round < kRounds && !*settings.stop; ++round) {
+  DividedBudget budgets(settings);
+  const int rounds = rounds_within(settings.session.budget_s);
+  for (int round = 0; round < rounds && !*settings.stop; ++round) {
     ZonedSteps zoned;
     zoned.steps = next_steps(step, all);
     if (zoned.steps == 0) break;
     zoned.parts = parts_of(step, zoned.steps);
     if (zoned.parts.empty()) break;
-    const TuningSettings of_round = rounds.next(1.0 / kRounds);
+    const TuningSettings of_round = budgets.next(1.0 / rounds);
     DividedBudget budget(of_round);
     double weights = 0;
     for (const ZonedSteps::Part& part : zoned.parts) weights += weight_of(part);
