@@ -314,6 +314,8 @@ std::vector<Zone> zones(const Problem& step, int steps) {
     }
   }
   std::erase_if(zones, [](const Zone& zone) { return zone.box.cells() == 0; });
+  std::stable_sort(zones.begin(), zones.end(),
+                   [](const Zone& a, const Zone& b) { return a.box.cells() > b.box.cells(); });
   return zones;
 }
 

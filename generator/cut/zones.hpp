@@ -27,7 +27,8 @@ struct Zone {
   Box box;                                             ///< the cells that it makes, among the problem's
 };
 
-/// The zones of a whole step's grid, each of which makes so many steps in one launch; they cover updated_box(step).
+/// The zones of a whole step's grid, each of which makes so many steps in one launch; they cover updated_box(step),
+/// those of most cells first.
 /// Nothing where no update asks for layers, or where the grid is too small to have cells inside.
 std::vector<Zone> zones(const Problem& step, int steps);
 

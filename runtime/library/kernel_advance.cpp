@@ -51,6 +51,7 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
       stream_(stream),
       coefficients_(coefficients),
       spares_(state.workspaces->of(stream)),
+      sides_(state.workspaces->sides_of(stream)),
       buffers_(fields.begin(), fields.end()),
       carried_(carried_layers(state.step, layers)) {
   buffers_.insert(buffers_.end(), spares_.begin(), spares_.end());
@@ -89,7 +90,27 @@ void KernelRun::fill_layers(const StageKernel& stage) {
 }
 
 void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
-  StageLaunch{*state_.driver, context_, stage, stream_, buffers_, coefficients_, box, here_}.run();
+  launch_on(stream_, stage, box);
+}
+
+void KernelRun::launch_on(CUstream_st* stream, const StageKernel& stage, const std::optional<Box>& box) const {
+  StageLaunch{*state_.driver, context_, stage, stream, buffers_, coefficients_, box, here_}.run();
+}
+
+/// No zone waits for another. The small ones begin first: their few blocks take long, and leave room for the others'.
+void KernelRun::launch_zones(const PlanPart& part) {
+  fill_layers(part.stages.front());
+  Driver& driver = *state_.driver;
+  driver.record_event(sides_.begun, stream_);
+  for (CUstream_st* side : sides_.streams) driver.wait_for_event(side, sides_.begun);
+  for (std::size_t zone = part.stages.size() - 1; zone > 0; --zone) {
+    launch_on(sides_.streams[zone % sides_.streams.size()], part.stages[zone], std::nullopt);
+  }
+  launch_stage(part.stages.front(), std::nullopt);
+  for (std::size_t i = 0; i < sides_.streams.size(); ++i) {
+    driver.record_event(sides_.done[i], sides_.streams[i]);
+    driver.wait_for_event(stream_, sides_.done[i]);
+  }
 }
 
 void KernelRun::launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const {
@@ -105,7 +126,8 @@ void KernelRun::launch_split(const StageKernel& stage, const Box& early, const S
 
 void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaunch* split) {
   if (split != nullptr && points_ != nullptr) split->arrive();
-  for (std::size_t stage = 0; stage < part.stages.size(); ++stage) {
+  if (part.in_zones) launch_zones(part);
+  for (std::size_t stage = 0; stage < part.stages.size() && !part.in_zones; ++stage) {
     const StageKernel& kernel = part.stages[stage];
     fill_layers(kernel);
     if (points_ != nullptr) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostSteps = 8;           // that zones make at once
 constexpr double kSmallZone = 0.02;     // share of the cells up to which a zone's rate need not be known
-constexpr int kDrawn = 16;              // candidates for a small zone
+constexpr int kDrawn = 32;              // candidates for a small zone
 constexpr double kUnknownSlowdown = 3;  // of a small zone's kernel beside the others
 
 /// The zone's cells in the grid's arrays.
@@ -54,19 +54,23 @@ bool makes_steps(const Problem& problem, const Tuning& tuning, int steps) {
   return whole && sweeps_per_launch(tuning) == steps;
 }
 
-/// Of some legal ones, drawn by chance but always the same, the one that takes the fewest registers.
+/// Of some legal ones, drawn by chance but always the same, the one whose blocks walk least far: a small zone has few
+/// blocks, and takes as long as one of them.
 std::optional<Choice> any_choice(const Problem& problem, const LookupTarget& target, int steps) {
   Limits limits = target.limits;
   limits.least_fused_steps = steps;
   const Space space(problem, limits);
   std::mt19937_64 random(1);
   std::optional<Tuning> best;
-  const auto registers = [&](const Tuning& tuning) { return Candidate(problem, tuning).shape().live_registers; };
+  const auto walk = [&](const Tuning& tuning) {
+    const Candidate candidate(problem, tuning);
+    return std::pair(candidate.shape().axes.extents[2] / tuning.chunks, candidate.shape().live_registers);
+  };
   for (int drawn = 0; drawn < kDrawn; ++drawn) {
     const auto tuning = space.sample(random);
     if (!tuning || !makes_steps(problem, *tuning, steps)) continue;
     if (target.alignment % required_alignment({problem, *tuning}) != 0) continue;
-    if (!best || registers(*tuning) < registers(*best)) best = tuning;
+    if (!best || walk(*tuning) < walk(*best)) best = tuning;
   }
   if (!best) return std::nullopt;
   return Choice{*best, {.match = Match::default_candidate, .code = code(*best), .tuned_code = {}, .notes = {}}};

@@ -56,6 +56,8 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
+constexpr int kSideStreams = 6;  // for the zones of a grid
+
 /// The first kernel of a part in zones sees to the layers of all.
 std::vector<HeldOutput> held_by(const Problem& step, const PlanPart& part, const StageKernel& stage) {
   if (!part.in_zones) return held_outputs(step, kernel_outputs(stage.problem, part.steps), stage.outputs);
@@ -125,7 +127,8 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
       state->buffers = {.stored = {}, .outputs = {}, .next = part.next, .spares = spares};
   }
   if (state->driver != nullptr) {
-    state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
+    state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes(),
+                                                     state->plan.front().in_zones ? kSideStreams : 0);
     state->layers = make_layer_copier(*state, facts);
   }
   for (PlanPart& part : state->plan) {

@@ -48,8 +48,10 @@ class KernelRun {
  private:
   bool takes_part(const PlanPart& part, std::size_t number) const;
   void launch(const PlanPart& part, std::size_t number, const SplitLaunch* split);
+  void launch_zones(const PlanPart& part);
   void fill_layers(const StageKernel& stage);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
+  void launch_on(CUstream_st* stream, const StageKernel& stage, const std::optional<Box>& box) const;
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
   const Kernel::State& state_;
@@ -59,6 +61,7 @@ class KernelRun {
   CUstream_st* stream_;
   std::span<const double> coefficients_;
   std::vector<void*> spares_;
+  SideStreams sides_;
   std::vector<void*> buffers_;
   std::vector<int> carried_;  ///< for each of buffers_: the field whose held layers it carries; -1 for none
 };

@@ -16,8 +16,8 @@ namespace {
 constexpr int kMostRounds = 3;       // numbers of steps that are tried
 constexpr double kLeastRoundS = 32;  // seconds of one
 constexpr int kFirstSteps = 2;
-constexpr double kSmallZone = 0.02;  // share of the cells below which a zone is not tuned
-constexpr double kLayerWeight = 6;   // of a cell in a layer beside one inside: slower, and less is known of it
+constexpr double kSmallZone = 0.004;  // share of the cells below which a zone is not tuned
+constexpr double kLayerWeight = 6;    // of a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
