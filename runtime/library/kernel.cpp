@@ -94,11 +94,13 @@ int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
 const Evidence& Kernel::evidence(int stage) const { return state_->main_stage(stage).evidence; }
 
 const Evidence& Kernel::run_evidence() const noexcept {
-  // Among zones those count whose rate is known: the others are small.
+  // Small zones whose rate nobody knows do not count.
   const std::vector<StageKernel>& main = state_->main_stages();
-  const bool in_zones = state_->plan.front().in_zones;
-  const auto badness = [in_zones](const StageKernel& stage) {
-    return in_zones && !(stage.evidence.gstencils > 0) ? Match::exact : stage.evidence.match;
+  constexpr double kSmallZone = 0.02;  // share of the cells
+  const double small = kSmallZone * static_cast<double>(state_->step.extents.cells());
+  const auto badness = [&](const StageKernel& stage) {
+    const bool is_small = state_->plan.front().in_zones && static_cast<double>(stage.updated.cells()) < small;
+    return is_small && !(stage.evidence.gstencils > 0) ? Match::exact : stage.evidence.match;
   };
   const auto worst = std::max_element(
       main.begin(), main.end(), [&](const StageKernel& a, const StageKernel& b) { return badness(a) < badness(b); });

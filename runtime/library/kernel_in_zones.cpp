@@ -1,4 +1,5 @@
 // Kernels of a grid with layers: one for each zone (generator/cut/zones.hpp), all for the same number of steps.
+#include "db/stored_code.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/cut/zones.hpp"
 #include "generator/stencil/buffers.hpp"
@@ -16,9 +17,8 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostSteps = 8;           // that zones make at once
-constexpr double kSmallZone = 0.02;     // share of the cells up to which a zone's rate need not be known
-constexpr int kDrawn = 32;              // candidates for a small zone
-constexpr double kUnknownSlowdown = 3;  // of a small zone's kernel beside the others
+constexpr int kDrawn = 32;              // candidates for a zone whose winner nobody knows
+constexpr double kUnknownSlowdown = 8;  // of such a zone's cells beside the others
 
 /// The zone's cells in the grid's arrays.
 Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
@@ -42,7 +42,6 @@ std::vector<int> places_of_outputs(const Zone& zone, int steps, const LaunchBuff
   std::vector<int> places;
   for (const int field : kernel_outputs(zone.problem, steps)) {
     const auto stored = std::find(buffers.stored.begin(), buffers.stored.end(), zone.fields[at(field)]);
-    if (stored == buffers.stored.end()) return {};
     places.push_back(buffers.outputs[static_cast<std::size_t>(stored - buffers.stored.begin())]);
   }
   return places;
@@ -93,31 +92,40 @@ double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step
 
 }  // namespace
 
-std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, const Problem& step, int steps,
+std::optional<Choice> Library::Impl::choose_for_zone(const Request& request, const Zone& zone, int steps,
                                                      const DeviceFacts& facts) {
-  const std::vector<Zone> zones = stencil_tune::zones(step, steps);
-  if (zones.empty()) return std::nullopt;
-  const LookupTarget target = target_of(request, facts);
+  auto winners = parts_.winners(zone.problem, facts.architecture);
+  std::erase_if(winners, [&](const WinnerRecord& winner) {
+    return !is_readable(winner.trial) || !makes_steps(zone.problem, parse_code(winner.trial.code), steps);
+  });
+  return choose_winner(zone.problem, target_of(request, facts), winners);
+}
+
+std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request& request,
+                                                                   const std::vector<Zone>& zones, int steps,
+                                                                   const DeviceFacts& facts) {
   std::map<std::pair<std::string, std::array<std::int64_t, kMaxRank>>, std::optional<Choice>> known;
   std::vector<Choice> choices;
   for (const Zone& zone : zones) {
     const auto [entry, is_new] = known.try_emplace({stencil_key(zone.problem.stencil), zone.problem.extents.n});
+    std::optional<Choice>& choice = entry->second;
     if (is_new) {
-      auto winners = parts_.winners(zone.problem, facts.architecture);
-      std::erase_if(winners, [&](const WinnerRecord& winner) {
-        try {
-          return !makes_steps(zone.problem, parse_code(winner.trial.code), steps);
-        } catch (const Error&) {
-          return true;
-        }
-      });
-      entry->second = choose_winner(zone.problem, target, winners);
-      const bool is_small = cells_of(zone.problem) < kSmallZone * static_cast<double>(step.extents.cells());
-      if (!entry->second && is_small) entry->second = any_choice(zone.problem, target, steps);
+      choice = choose_for_zone(request, zone, steps, facts);
+      const bool is_largest = &zone == &zones.front();
+      if (!choice && !is_largest) choice = any_choice(zone.problem, target_of(request, facts), steps);
     }
-    if (!entry->second) return std::nullopt;
-    choices.push_back(*entry->second);
+    if (!choice) return std::nullopt;
+    choices.push_back(*choice);
   }
+  return choices;
+}
+
+std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, const Problem& step, int steps,
+                                                     const DeviceFacts& facts) {
+  const std::vector<Zone> zones = stencil_tune::zones(step, steps);
+  if (zones.empty()) return std::nullopt;
+  const auto choices = choose_for_zones(request, zones, steps, facts);
+  if (!choices) return std::nullopt;
   const LaunchBuffers buffers = launch_buffers(step, steps);
   PlanPart part;
   part.steps = steps;
@@ -125,19 +133,16 @@ std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, con
   part.in_zones = true;
   part.in_background = parts_.compile_in_background;
   for (std::size_t i = 0; i < zones.size(); ++i) {
-    const Zone& zone = zones[i];
-    add_notes(request, choices[i].evidence);
-    StageKernel kernel = make_stage(zone.problem, choices[i], facts, zone.box);
-    for (int& field : kernel.inputs) field = zone.fields[at(field)];
-    kernel.outputs = places_of_outputs(zone, steps, buffers);
-    if (kernel.outputs.empty()) return std::nullopt;
-    kernel.window = window_of(step, zone, kernel);
-    part.stages.push_back(std::move(kernel));
+    StageKernel& kernel = part.stages.emplace_back(make_stage(zones[i].problem, (*choices)[i], facts, zones[i].box));
+    add_notes(request, kernel.evidence);
+    for (int& field : kernel.inputs) field = zones[i].fields[at(field)];
+    kernel.outputs = places_of_outputs(zones[i], steps, buffers);
+    kernel.window = window_of(step, zones[i], kernel);
   }
-  part.stages.front().evidence.notes.insert(
-      part.stages.front().evidence.notes.begin(),
-      fmt::format("the grid is made in {} zones, by their layers, {} step{} at once: about {:.1f} GStencil/s",
-                  zones.size(), steps, steps == 1 ? "" : "s", rate_of(step, part)));
+  std::vector<std::string>& notes = part.stages.front().evidence.notes;
+  notes.insert(notes.begin(),
+               fmt::format("the grid is made in {} zones, by their layers, {} step{} at once: about {:.1f} GStencil/s",
+                           zones.size(), steps, steps == 1 ? "" : "s", rate_of(step, part)));
   return part;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "db/records.hpp"
+#include "generator/cut/zones.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/driver.hpp"
@@ -94,9 +95,12 @@ struct Library::Impl {
   /// Makes the state's plan one in zones, of as many steps at once as take least time, where that is known to be
   /// faster.
   void make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts);
-  /// Nothing where the grid has no zones, or where no kernel is known for one of the larger ones.
+  /// Nothing where the grid has no zones, or where no kernel is known for the largest.
   std::optional<PlanPart> make_in_zones(const Request& request, const Problem& step, int steps,
                                         const DeviceFacts& facts);
+  std::optional<std::vector<Choice>> choose_for_zones(const Request& request, const std::vector<Zone>& zones, int steps,
+                                                      const DeviceFacts& facts);
+  std::optional<Choice> choose_for_zone(const Request& request, const Zone& zone, int steps, const DeviceFacts& facts);
   std::unique_ptr<LayerCopier> make_layer_copier(const Kernel::State& state, const DeviceFacts& facts);
   std::optional<PlanPart> make_passes(const Request& request, const Problem& step, const PlanPart& stages,
                                       const DeviceFacts& facts);
