@@ -2,6 +2,7 @@
 #include "db/stored_code.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/cut/zones.hpp"
+#include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/indices.hpp"
 #include "runtime/library/library_parts.hpp"
@@ -17,7 +18,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostSteps = 8;           // that zones make at once
-constexpr int kDrawn = 32;              // candidates for a zone whose winner nobody knows
+constexpr int kDrawn = 128;             // candidates for a zone whose winner nobody knows
 constexpr double kUnknownSlowdown = 8;  // of such a zone's cells beside the others
 
 /// The zone's cells in the grid's arrays.
@@ -53,23 +54,37 @@ bool makes_steps(const Problem& problem, const Tuning& tuning, int steps) {
   return whole && sweeps_per_launch(tuning) == steps;
 }
 
-/// Of some legal ones, drawn by chance but always the same, the one whose blocks walk least far: a small zone has few
-/// blocks, and takes as long as one of them.
-std::optional<Choice> any_choice(const Problem& problem, const LookupTarget& target, int steps) {
+/// How long a zone that is made beside others takes, in no unit: the cells that its threads update with all that they
+/// update in vain, and more where its few blocks walk far.
+double cost_of(const Candidate& candidate, const Box& box) {
+  constexpr double kLongWalk = 50;  // planes
+  const LaunchGeometry geometry = launch_geometry(candidate, box);
+  const Tuning& tuning = candidate.tuning();
+  double threads = 1;
+  for (std::size_t a = 0; a < kMaxRank; ++a) threads *= static_cast<double>(geometry.grid[a]) * geometry.block[a];
+  const KernelShape& shape = candidate.shape();
+  const double planes = static_cast<double>(shape.axes.extents[2]) / tuning.chunks + shape.fused.delay;
+  return threads * tuning.register_x * tuning.register_y * planes * (1 + planes / kLongWalk);
+}
+
+/// Of some legal ones, drawn by chance but always the same, the one that should take least time.
+std::optional<Choice> any_choice(const Zone& zone, const LookupTarget& target, int steps) {
   Limits limits = target.limits;
   limits.least_fused_steps = steps;
+  const Problem& problem = zone.problem;
   const Space space(problem, limits);
   std::mt19937_64 random(1);
   std::optional<Tuning> best;
-  const auto walk = [&](const Tuning& tuning) {
-    const Candidate candidate(problem, tuning);
-    return std::pair(candidate.shape().axes.extents[2] / tuning.chunks, candidate.shape().live_registers);
-  };
+  double least = 0;
   for (int drawn = 0; drawn < kDrawn; ++drawn) {
     const auto tuning = space.sample(random);
     if (!tuning || !makes_steps(problem, *tuning, steps)) continue;
-    if (target.alignment % required_alignment({problem, *tuning}) != 0) continue;
-    if (!best || walk(*tuning) < walk(*best)) best = tuning;
+    const Candidate candidate(problem, *tuning);
+    if (target.alignment % required_alignment(candidate) != 0) continue;
+    const double cost = cost_of(candidate, zone.box);
+    if (best && cost >= least) continue;
+    best = tuning;
+    least = cost;
   }
   if (!best) return std::nullopt;
   return Choice{*best, {.match = Match::default_candidate, .code = code(*best), .tuned_code = {}, .notes = {}}};
@@ -112,7 +127,7 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
     if (is_new) {
       choice = choose_for_zone(request, zone, steps, facts);
       const bool is_largest = &zone == &zones.front();
-      if (!choice && !is_largest) choice = any_choice(zone.problem, target_of(request, facts), steps);
+      if (!choice && !is_largest) choice = any_choice(zone, target_of(request, facts), steps);
     }
     if (!choice) return std::nullopt;
     choices.push_back(*choice);

@@ -56,7 +56,7 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
-constexpr int kSideStreams = 6;  // for the zones of a grid
+constexpr int kSideStreams = 8;  // for the zones of a grid
 
 /// The first kernel of a part in zones sees to the layers of all.
 std::vector<HeldOutput> held_by(const Problem& step, const PlanPart& part, const StageKernel& stage) {
