@@ -32,6 +32,9 @@ struct Zone {
 /// Nothing where no update asks for layers, or where the grid is too small to have cells inside.
 std::vector<Zone> zones(const Problem& step, int steps);
 
+/// A zone whose rate nobody knows is taken to need so many times as long for a cell as the others do.
+inline constexpr double kUnknownZoneSlowdown = 8;
+
 /// What is to be tuned for them: each problem once, those of most cells first. Dense in planes.
 std::vector<Problem> zone_problems(const std::vector<Zone>& zones);
 

@@ -90,23 +90,25 @@ void KernelRun::fill_layers(const StageKernel& stage) {
 }
 
 void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
-  launch_on(stream_, stage, box);
+  StageLaunch{*state_.driver, context_, stage, stream_, buffers_, coefficients_, box, here_}.run();
 }
 
-void KernelRun::launch_on(CUstream_st* stream, const StageKernel& stage, const std::optional<Box>& box) const {
-  StageLaunch{*state_.driver, context_, stage, stream, buffers_, coefficients_, box, here_}.run();
+void KernelRun::launch_zone(const PlanPart& part, std::size_t number, std::size_t zone, CUstream_st* stream) {
+  static const std::optional<Box> kAll;
+  const StageLaunch launch{*state_.driver, context_, part.stages[zone], stream, buffers_, coefficients_, kAll, here_};
+  points_ != nullptr ? points_->launch(number, static_cast<int>(zone), launch) : launch.run();
 }
 
 /// No zone waits for another. The small ones begin first: their few blocks take long, and leave room for the others'.
-void KernelRun::launch_zones(const PlanPart& part) {
+void KernelRun::launch_zones(const PlanPart& part, std::size_t number) {
   fill_layers(part.stages.front());
   Driver& driver = *state_.driver;
   driver.record_event(sides_.begun, stream_);
   for (CUstream_st* side : sides_.streams) driver.wait_for_event(side, sides_.begun);
   for (std::size_t zone = part.stages.size() - 1; zone > 0; --zone) {
-    launch_on(sides_.streams[zone % sides_.streams.size()], part.stages[zone], std::nullopt);
+    launch_zone(part, number, zone, sides_.streams[zone % sides_.streams.size()]);
   }
-  launch_stage(part.stages.front(), std::nullopt);
+  launch_zone(part, number, 0, stream_);
   for (std::size_t i = 0; i < sides_.streams.size(); ++i) {
     driver.record_event(sides_.done[i], sides_.streams[i]);
     driver.wait_for_event(stream_, sides_.done[i]);
@@ -125,8 +127,8 @@ void KernelRun::launch_split(const StageKernel& stage, const Box& early, const S
 }
 
 void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaunch* split) {
-  if (split != nullptr && points_ != nullptr) split->arrive();
-  if (part.in_zones) launch_zones(part);
+  if (split != nullptr && (points_ != nullptr || part.in_zones)) split->arrive();
+  if (part.in_zones) launch_zones(part, number);
   for (std::size_t stage = 0; stage < part.stages.size() && !part.in_zones; ++stage) {
     const StageKernel& kernel = part.stages[stage];
     fill_layers(kernel);

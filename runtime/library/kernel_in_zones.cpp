@@ -19,7 +19,6 @@ namespace {
 
 constexpr int kMostSteps = 8;           // that zones make at once
 constexpr int kDrawn = 128;             // candidates for a zone whose winner nobody knows
-constexpr double kUnknownSlowdown = 8;  // of such a zone's cells beside the others
 
 /// The zone's cells in the grid's arrays.
 Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
@@ -31,7 +30,7 @@ Window window_of(const Problem& step, const Zone& zone, const StageKernel& kerne
         axis >= 0 ? at[static_cast<std::size_t>(axis)] : at[0] + at[1] * step.pitch + at[2] * step.plane;
     return static_cast<std::size_t>(cells * cell_bytes);
   };
-  Window window{.origin = zone.origin, .inputs = {}, .outputs = {}};
+  Window window{.origin = zone.origin, .inputs = {}, .outputs = {}, .fields = zone.fields};
   for (const int field : kernel.inputs) window.inputs.push_back(beyond(field));
   // Outputs are fields of the whole grid, whatever buffer they are stored to.
   window.outputs.assign(kernel.outputs.size(), beyond(step.facts.outputs.front()));
@@ -100,7 +99,7 @@ double time_of(const PlanPart& part) {
     if (rate > 0) known += cells / rate;
     (rate > 0 ? known_cells : unknown_cells) += cells;
   }
-  return known + kUnknownSlowdown * unknown_cells * known / known_cells;
+  return known + kUnknownZoneSlowdown * unknown_cells * known / known_cells;
 }
 
 double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step) / time_of(part); }
@@ -161,9 +160,9 @@ std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, con
   return part;
 }
 
-void Library::Impl::make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts) {
+bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts) {
   const Problem& step = state.step;
-  if (!asks_layers(step) || !step.step.obstacle.empty()) return;
+  if (!asks_layers(step) || !step.step.obstacle.empty()) return false;
   std::optional<PlanPart> best, single;
   for (int steps = 1; steps <= std::min(kMostSteps, request.steps); ++steps) {
     auto part = make_in_zones(request, step, steps, facts);
@@ -175,13 +174,14 @@ void Library::Impl::make_in_zones(const Request& request, Kernel::State& state, 
       single = std::move(part);
     }
   }
-  if (!best || known_rate(state.main_stages()) > rate_of(step, *best)) return;
+  if (!best || known_rate(state.main_stages()) > rate_of(step, *best)) return false;
   PlanPart stages = std::move(state.plan.back());
   state.plan.clear();
   const bool fuses = best->steps > 1;
   state.plan.push_back(std::move(*best));
   if (fuses && single) state.plan.push_back(std::move(*single));
   state.plan.push_back(std::move(stages));
+  return true;
 }
 
 }  // namespace stencil_tune

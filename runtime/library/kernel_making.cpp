@@ -119,7 +119,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   const bool whole_steps = !state->plan.empty() && state->plan.back().steps == 1;
   if (passes && !whole_steps) state->plan.push_back(std::move(*passes));
   state->plan.push_back(std::move(stages));
-  make_in_zones(request, *state, facts);
+  if (make_in_zones(request, *state, facts) && state->run_evidence().match == Match::exact) misses = Misses(facts);
   state->buffers = {.stored = {}, .outputs = {}, .next = state->plan.back().next, .spares = 0};
   for (const PlanPart& part : state->plan) {
     const auto spares = static_cast<int>(part.next.size() - request.stencil.fields.size());

@@ -48,10 +48,10 @@ class KernelRun {
  private:
   bool takes_part(const PlanPart& part, std::size_t number) const;
   void launch(const PlanPart& part, std::size_t number, const SplitLaunch* split);
-  void launch_zones(const PlanPart& part);
+  void launch_zones(const PlanPart& part, std::size_t number);
   void fill_layers(const StageKernel& stage);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
-  void launch_on(CUstream_st* stream, const StageKernel& stage, const std::optional<Box>& box) const;
+  void launch_zone(const PlanPart& part, std::size_t number, std::size_t zone, CUstream_st* stream);
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
   const Kernel::State& state_;

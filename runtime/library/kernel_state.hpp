@@ -29,6 +29,7 @@ struct Meanwhile {
 struct Window {
   std::array<std::int64_t, kMaxRank> origin{0, 0, 0};  ///< its first cell, in the grid
   std::vector<std::size_t> inputs, outputs;            ///< bytes from each field's first cell to the window's
+  std::vector<int> fields;                             ///< for each field of the kernel's stencil: the grid's
 };
 
 struct StageKernel {
@@ -78,6 +79,9 @@ struct Kernel::State {
 
   /// What most of a long run goes through.
   const std::vector<StageKernel>& main_stages() const { return plan.front().stages; }
+
+  /// The worst match among main_stages().
+  const Evidence& run_evidence() const noexcept;
 
   /// What most of a long run goes through where the stencil has one stage, else the stage's own kernel: fused steps
   /// have one kernel for all stages. Throws Error(invalid_argument) for a stage that the stencil does not have.

@@ -93,8 +93,8 @@ struct Library::Impl {
   /// several stages. Nothing where `stages`, the step stage by stage, is all that is known or possible, or faster.
   std::vector<PlanPart> make_fused(const Request& request, PlanPart& single, const DeviceFacts& facts, Misses& misses);
   /// Makes the state's plan one in zones, of as many steps at once as take least time, where that is known to be
-  /// faster.
-  void make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts);
+  /// faster. Says whether it did.
+  bool make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts);
   /// Nothing where the grid has no zones, or where no kernel is known for the largest.
   std::optional<PlanPart> make_in_zones(const Request& request, const Problem& step, int steps,
                                         const DeviceFacts& facts);

@@ -14,6 +14,7 @@ stencil_tune_add_test(final_table_test
     report/suite_page_test.cpp
     session/stage_by_stage_test.cpp
     session/text_table_test.cpp
+    session/zone_tuning_test.cpp
     terminal/csv_test.cpp
     terminal/terminal_test.cpp
     terminal/wrap_test.cpp

@@ -102,7 +102,7 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   double left = 1;  // share of the budget
   if (has_zones(step)) {
     tuning.zoned = tune_in_zones(step, target, budget.next(kZonesShare), database, observer);
-    tuning.no_fused = "the grid has layers: it is made in zones";
+    tuning.no_fused = "the grid has layers: it is made in zones, whose times add up; small ones' are estimated";
     left -= kZonesShare;
   } else if (auto obstacle = obstacle_to_whole_steps(step, target)) {
     tuning.no_fused = std::move(*obstacle);

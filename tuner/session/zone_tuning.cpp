@@ -4,6 +4,7 @@
 #include "tuner/session/divided_budget.hpp"
 #include "tuner/session/trials/trial_record.hpp"
 #include "tuner/subject/stencil_subject.hpp"
+#include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -89,7 +90,7 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
     of_steps.limits.least_fused_steps = zoned.steps;
     for (ZonedSteps::Part& part : zoned.parts) {
       if (*settings.stop) break;
-      observer.waiting(fmt::format("tuning {} step{} of zone {}", zoned.steps, zoned.steps == 1 ? "" : "s", part.name));
+      observer.waiting(fmt::format("tuning {} of zone {}", counted(zoned.steps, "step"), part.name));
       const TuningSettings of_part = budget.next(weight_of(part) / weights);
       part.winner = tune_stencil(part.problem, of_steps, of_part, database, observer).result.winner;
     }
@@ -99,28 +100,32 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
 }
 
 std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned) {
-  double time = 0;
+  double time = 0, cells = 0, unknown_cells = 0;
   std::optional<TrialRecord> whole;
   for (const ZonedSteps::Part& part : zoned.parts) {
     if (!part.winner || !(part.winner->rate > 0)) return std::nullopt;
     time += part.zones * cells_of(part.problem) / part.winner->rate;
+    cells += part.zones * cells_of(part.problem);
+    const std::string code = fmt::format("{} {}", part.name, part.winner->code);
     if (!whole) {
       whole = part.winner;
-      whole->code = fmt::format("{} step{} in zones: {} {}", zoned.steps, zoned.steps == 1 ? "" : "s", part.name,
-                                part.winner->code);
+      whole->code = fmt::format("{} in zones: {}", counted(zoned.steps, "step"), code);
     } else {
-      whole->code += fmt::format(", {} {}", part.name, part.winner->code);
+      whole->code += ", " + code;
       whole->registers = std::max(whole->registers, part.winner->registers);
       whole->spill_bytes = std::max(whole->spill_bytes, part.winner->spill_bytes);
       whole->shared_bytes = std::max(whole->shared_bytes, part.winner->shared_bytes);
     }
   }
   if (!whole) return std::nullopt;
+  for (const Zone& zone : zones(step, zoned.steps)) unknown_cells += cells_of(zone.problem);
+  unknown_cells -= cells;
+  time += kUnknownZoneSlowdown * unknown_cells * time / cells;
   whole->id = 0;
   whole->problem = problem_key(step);
   whole->plan.clear();
-  whole->timing.median_ms = time / 1e6;
-  whole->timing.low_ms = whole->timing.high_ms = whole->timing.median_ms;
+  whole->timing = {.median_ms = time / 1e6, .low_ms = time / 1e6, .high_ms = time / 1e6, .samples = 0};
+  whole->sustained_rate = whole->watts = whole->nanojoules = 0;  // nobody measured those of all zones together
   whole->rate = kernel_rate(StencilSubject(step), whole->timing);
   const double rate_gbs = minimal_traffic_bytes(step) / whole->timing.median_ms / 1e6;
   whole->share = whole->ceiling_gbs > 0 ? rate_gbs / whole->ceiling_gbs : 0;

@@ -29,7 +29,8 @@ bool has_zones(const Problem& step);
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer);
 
-/// As a trial of the step, which no database has: the zones' times add up. Nothing where one has no winner.
+/// As a trial of the step, which no database has: the zones' times add up, with those of zones that were too
+/// small to tune as estimated. Nothing where one has no winner.
 std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned);
 
 /// The fastest of those.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -26,7 +27,58 @@ constexpr std::size_t kTensorMapAlignment = 64;  // alignment of a parameter tha
 constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostLaunches = 16;
 
-bool fuses(const PlanPart& part) { return part.stages.size() == 1 && part.stages.front().tuning.family->fuses_steps; }
+bool fuses(const PlanPart& part) {
+  return (part.stages.size() == 1 || part.in_zones) &&
+         std::all_of(part.stages.begin(), part.stages.end(),
+                     [](const StageKernel& stage) { return stage.tuning.family->fuses_steps; });
+}
+
+bool contains(const Box& box, const std::array<std::int64_t, kMaxRank>& cell) {
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (cell[axis] < box.low[axis] || cell[axis] >= box.high[axis]) return false;
+  }
+  return true;
+}
+
+/// The cell as a kernel of a window knows it; nothing where its stencil has no such field.
+std::optional<PointCell> in_window(PointCell cell, const Window& window) {
+  const auto field = std::find(window.fields.begin(), window.fields.end(), cell.field);
+  if (field == window.fields.end()) return std::nullopt;
+  cell.field = static_cast<int>(field - window.fields.begin());
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) cell.cell[axis] -= window.origin[axis];
+  return cell;
+}
+
+/// The points that a kernel sees: sources wherever it updates cells, those receivers' cells that it makes itself.
+struct SeenPoints {
+  PointList list;
+  ReceiverCells receivers;
+  std::vector<std::size_t> numbers;  ///< for each of its receivers' cells: the number among all
+};
+
+SeenPoints seen_by(const StageKernel& kernel, const PointList& points, const ReceiverCells& receivers) {
+  SeenPoints seen{points, {}, {}};
+  if (!kernel.window) {
+    seen.receivers = receivers;
+    for (std::size_t cell = 0; cell < receivers.cells.size(); ++cell) seen.numbers.push_back(cell);
+    return seen;
+  }
+  seen.list.source_cells.clear();
+  seen.list.receiver_cells.clear();
+  const Box updated = updated_box(kernel.problem);
+  for (const PointCell& cell : points.source_cells) {
+    const auto known = in_window(cell, *kernel.window);
+    if (known && contains(updated, known->cell)) seen.list.source_cells.push_back(*known);
+  }
+  for (std::size_t number = 0; number < receivers.cells.size(); ++number) {
+    const auto known = in_window(receivers.cells[number], *kernel.window);
+    if (!known || !contains(kernel.updated, known->cell)) continue;
+    seen.list.receiver_cells.push_back(*known);
+    seen.numbers.push_back(number);
+  }
+  seen.receivers.cells = seen.list.receiver_cells;
+  return seen;
+}
 
 std::int64_t place_in_field(const Problem& problem, const PointCell& cell) {
   return (cell.cell[2] * problem.extents.n[1] + cell.cell[1]) * problem.pitch + cell.cell[0];
@@ -86,37 +138,53 @@ class PlacementWriter {
       result.takes_part = !part.shares_passes && !part.in_zones;  // sources come between stages
       return result;
     }
-    const StageKernel& stage = part.stages.front();
-    const Candidate candidate(stage.problem, stage.tuning);
-    const std::string obstacle = points_obstacle(candidate, points_);
-    if (!obstacle.empty()) {
-      state_.notes.push_back(fmt::format("runs with points go without {}: {}", stage.evidence.code, obstacle));
-      result.takes_part = false;
-      return result;
+    std::vector<unsigned> captured(cells_.cells.size());  // place of each receiver's cell
+    for (const StageKernel& kernel : part.stages) {
+      const std::string obstacle = place(kernel, result, captured);
+      if (obstacle.empty()) continue;
+      state_.notes.push_back(fmt::format("runs with points go without {}: {}", kernel.evidence.code, obstacle));
+      return {.takes_part = false};
     }
-    const TilePoints sorted = sort_by_tiles(candidate, points_, cells_);
-    result.fused = state_.kernel->point_kernels->fused(candidate, *stage.loaded);
-    result.parameter_multiple = candidate.shape().uses_tensor_maps ? kTensorMapAlignment : alignof(PointTables<double>);
-    result.tables = {.tiles = distance<int>(tables_.add(sorted.tiles)),
-                     .planes = distance<PointPlane>(tables_.add(sorted.planes)),
-                     .warps = distance<WarpPoints>(tables_.add(sorted.warps)),
-                     .sources = distance<SourceCell<double>>(add_sources(sorted.sources)),
-                     .receivers = distance<ReceiverMask>(tables_.add(sorted.receivers)),
-                     .series = nullptr,
-                     .captured = nullptr,
-                     .series_stride = state_.sources,
-                     .captured_stride = static_cast<long long>(sorted.places.size()),
-                     .recorded = 0,
-                     .reserved = 0};
+    for (FusedPoints& each : result.fused) {
+      each.tables.captured_stride = static_cast<long long>(result.captured_cells);
+    }
     std::vector<unsigned> places;
-    for (const std::size_t cell : cells_.of_entries) places.push_back(sorted.places[cell]);
+    for (const std::size_t cell : cells_.of_entries) places.push_back(captured[cell]);
     result.places = tables_.add(by_receiver(places));
-    const std::size_t of_launch = sorted.places.size() * static_cast<std::size_t>(part.steps) * value_bytes();
+    const std::size_t of_launch = result.captured_cells * static_cast<std::size_t>(part.steps) * value_bytes();
     const std::size_t launches =
         of_launch == 0 ? 1 : std::clamp<std::size_t>(kCapturedBytes / of_launch, 1, kMostLaunches);
     result.launches_between_sums = static_cast<int>(launches);
     captured_bytes_ = std::max(captured_bytes_, of_launch * launches);
     return result;
+  }
+
+  /// Adds the kernel's points to its part's; says why they cannot be placed, "" where they can.
+  std::string place(const StageKernel& kernel, PartPoints& part, std::vector<unsigned>& captured) {
+    const Candidate candidate(kernel.problem, kernel.tuning);
+    const SeenPoints seen = seen_by(kernel, points_, cells_);
+    if (std::string obstacle = points_obstacle(candidate, seen.list); !obstacle.empty()) return obstacle;
+    const TilePoints sorted = sort_by_tiles(candidate, seen.list, seen.receivers);
+    FusedPoints& fused = part.fused.emplace_back();
+    fused.kernel = state_.kernel->point_kernels->fused(candidate, *kernel.loaded);
+    fused.parameter_multiple = candidate.shape().uses_tensor_maps ? kTensorMapAlignment : alignof(PointTables<double>);
+    fused.first_captured = part.captured_cells;
+    fused.tables = {.tiles = distance<int>(tables_.add(sorted.tiles)),
+                    .planes = distance<PointPlane>(tables_.add(sorted.planes)),
+                    .warps = distance<WarpPoints>(tables_.add(sorted.warps)),
+                    .sources = distance<SourceCell<double>>(add_sources(sorted.sources)),
+                    .receivers = distance<ReceiverMask>(tables_.add(sorted.receivers)),
+                    .series = nullptr,
+                    .captured = nullptr,
+                    .series_stride = state_.sources,
+                    .captured_stride = 0,
+                    .recorded = 0,
+                    .reserved = 0};
+    for (std::size_t i = 0; i < seen.numbers.size(); ++i) {
+      captured[seen.numbers[i]] = static_cast<unsigned>(part.captured_cells) + sorted.places[i];
+    }
+    part.captured_cells += sorted.places.size();
+    return "";
   }
 
   /// What the receivers' cells have, receiver by receiver; within one the order of the list stays.
@@ -198,15 +266,17 @@ class PlacementWriter {
 
   void find_addresses(std::size_t captured) {
     for (PartPoints& part : state_.parts) {
-      if (!part.fused) continue;
-      PointTables<double>& tables = part.tables;
-      move(tables.tiles);
-      move(tables.planes);
-      move(tables.warps);
-      move(tables.sources);
-      move(tables.receivers);
+      if (part.fused.empty()) continue;
+      for (FusedPoints& fused : part.fused) {
+        PointTables<double>& tables = fused.tables;
+        move(tables.tiles);
+        move(tables.planes);
+        move(tables.warps);
+        move(tables.sources);
+        move(tables.receivers);
+      }
       move(part.places);
-      tables.captured = reinterpret_cast<double*>(state_.memory + captured);
+      part.captured = state_.memory + captured;
     }
     for (FieldSources& each : state_.field_sources) {
       for (DevicePointer* address : {&each.places, &each.first, &each.source, &each.weight}) move(*address);
@@ -224,9 +294,11 @@ class PlacementWriter {
     };
     bool captures = false;
     for (std::size_t i = 0; i < state_.parts.size(); ++i) {
-      if (!state_.parts[i].fused) continue;
-      state_.parts[i].fused->prepare(state_.kernel->plan[i].stages.front().whole->geometry().shared_bytes);
-      captures = true;
+      for (std::size_t kernel = 0; kernel < state_.parts[i].fused.size(); ++kernel) {
+        const StageKernel& plain = state_.kernel->plan[i].stages[kernel];
+        state_.parts[i].fused[kernel].kernel->prepare(plain.whole->geometry().shared_bytes);
+        captures = true;
+      }
     }
     if (!state_.field_sources.empty()) state_.add = alone(PointTask::add);
     if (points_.receivers > 0) state_.record = alone(PointTask::record);

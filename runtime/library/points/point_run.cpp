@@ -51,7 +51,9 @@ PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, con
 void PointRun::launch(std::size_t part, int stage, const StageLaunch& launch) {
   const PartPoints& points = points_.parts[part];
   if (waiting_.part != &points) sum_captured();
-  if (points.fused) return launch_fused(points, kernel_.plan[part].steps, launch);
+  if (!points.fused.empty()) {
+    return launch_fused(points, static_cast<std::size_t>(stage), kernel_.plan[part].steps, launch);
+  }
   launch.run();
   add_sources(stage, launch);
 }
@@ -60,9 +62,9 @@ void PointRun::finish(std::size_t part, std::span<void* const> buffers) {
   const PartPoints& points = points_.parts[part];
   const int steps = kernel_.plan[part].steps;
   const bool records = points_.receivers > 0 && recorded_steps(steps) != 0;
-  if (records && !points.fused) record_fields(buffers);
+  if (records && points.fused.empty()) record_fields(buffers);
   step_ += steps;
-  if (points.fused && ++waiting_.launches == points.launches_between_sums) sum_captured();
+  if (!points.fused.empty() && ++waiting_.launches == points.launches_between_sums) sum_captured();
 }
 
 const void* PointRun::series_at(std::int64_t step) const {
@@ -84,16 +86,17 @@ unsigned PointRun::recorded_steps(int steps) const {
   return recorded;
 }
 
-void PointRun::launch_fused(const PartPoints& part, int steps, const StageLaunch& launch) {
+void PointRun::launch_fused(const PartPoints& part, std::size_t kernel, int steps, const StageLaunch& launch) {
   if (waiting_.launches == 0) waiting_ = {&part, step_, 0};
-  PointTables<double> tables = part.tables;
-  tables.captured = static_cast<double*>(captured_at(part, step_));
+  const FusedPoints& fused = part.fused[kernel];
+  PointTables<double> tables = fused.tables;
+  tables.captured = reinterpret_cast<double*>(captured_at(part, step_) + fused.first_captured * value_bytes_);
   tables.series = static_cast<const double*>(data_.series != nullptr ? series_at(step_) : nullptr);
   tables.recorded = recorded_steps(steps);
-  const std::size_t multiple = part.parameter_multiple;
+  const std::size_t multiple = fused.parameter_multiple;
   std::vector<std::byte> more((sizeof(tables) + multiple - 1) / multiple * multiple);
   std::memcpy(more.data(), &tables, sizeof(tables));
-  launch.run(module_of(*part.fused), more);
+  launch.run(module_of(*fused.kernel), more);
 }
 
 void PointRun::add_sources(int stage, const StageLaunch& launch) {
@@ -127,9 +130,9 @@ void PointRun::record_fields(std::span<void* const> buffers) {
 }
 
 /// Where the launch that waits longest, and those after it, capture the state after that step of the call.
-void* PointRun::captured_at(const PartPoints& part, std::int64_t step) const {
-  const long long values = (step - waiting_.first_step) * part.tables.captured_stride;
-  return reinterpret_cast<std::byte*>(part.tables.captured) + static_cast<std::size_t>(values) * value_bytes_;
+DevicePointer PointRun::captured_at(const PartPoints& part, std::int64_t step) const {
+  const auto steps = static_cast<std::size_t>(step - waiting_.first_step);
+  return part.captured + steps * part.captured_cells * value_bytes_;
 }
 
 void PointRun::sum_captured() {
@@ -139,13 +142,13 @@ void PointRun::sum_captured() {
   const std::int64_t records = records_before(step_) - first;
   if (records > 0 && points_.receivers > 0) {
     const std::int64_t first_recorded = (first + 1) * points_.every - 1;
-    const SumArguments<double> argument{.captured = static_cast<const double*>(captured_at(part, first_recorded)),
+    const SumArguments<double> argument{.captured = as<double>(captured_at(part, first_recorded)),
                                         .first = as<unsigned>(points_.receiver_tables.first),
                                         .places = as<unsigned>(part.places),
                                         .weight = as<double>(points_.receiver_tables.weight),
                                         .records = static_cast<double*>(record_at(first)),
                                         .count = points_.receivers,
-                                        .stride = part.tables.captured_stride * points_.every};
+                                        .stride = static_cast<long long>(part.captured_cells) * points_.every};
     launch_alone(*points_.sum, points_.receivers, records, argument);
   }
   waiting_ = {};

@@ -20,7 +20,8 @@ class PointRun {
   /// Whether the plan's part of that number can be made with points.
   bool takes(std::size_t part) const { return points_.parts[part].takes_part; }
 
-  /// A launch of the part: all its steps with their points, or a stage and then its sources.
+  /// A launch of the part: all its steps with their points, in a zone where it has such; or a stage and then its
+  /// sources.
   void launch(std::size_t part, int stage, const StageLaunch& launch);
 
   /// Records what the part's steps left: buffers are in the places that they have after it. Fused steps may be
@@ -33,10 +34,10 @@ class PointRun {
  private:
   const void* series_at(std::int64_t step) const;
   void* record_at(std::int64_t record) const;
-  void* captured_at(const PartPoints& part, std::int64_t step) const;
+  DevicePointer captured_at(const PartPoints& part, std::int64_t step) const;
   std::int64_t records_before(std::int64_t step) const;
   unsigned recorded_steps(int steps) const;
-  void launch_fused(const PartPoints& part, int steps, const StageLaunch& launch);
+  void launch_fused(const PartPoints& part, std::size_t kernel, int steps, const StageLaunch& launch);
   void add_sources(int stage, const StageLaunch& launch);
   void record_fields(std::span<void* const> buffers);
   void sum_captured();

@@ -12,14 +12,22 @@
 
 namespace stencil_tune {
 
-/// The points in a part of the plan whose launches fuse steps or stages.
+/// The points of a kernel that fuses steps or stages.
+struct FusedPoints {
+  std::shared_ptr<LoadedKernel> kernel;
+  std::size_t parameter_multiple = 1;  ///< bytes that the kernel's parameter is a multiple of
+  PointTables<double> tables{};        ///< addresses; those of values may be floats'
+  std::size_t first_captured = 0;      ///< place of its first cell among those that the part captures
+};
+
+/// The points in a part of the plan.
 struct PartPoints {
-  bool takes_part = true;               ///< false: its kernel takes no points, so that runs with them go without it
-  std::shared_ptr<LoadedKernel> fused;  ///< null: the part is made stage by stage
-  std::size_t parameter_multiple = 1;   ///< bytes that the kernel's parameter is a multiple of
-  PointTables<double> tables{};         ///< addresses; those of values may be floats'
-  DevicePointer places = 0;             ///< places of receivers' cells among the captured
-  int launches_between_sums = 1;        ///< launches whose captured cells there is room for
+  bool takes_part = true;            ///< false: its kernel takes no points, so that runs with them go without it
+  std::vector<FusedPoints> fused{};  ///< one a kernel; none where the part is made stage by stage
+  DevicePointer captured = 0;        ///< where launches leave the receivers' cells
+  std::size_t captured_cells = 0;    ///< how many in a step
+  DevicePointer places = 0;          ///< places of receivers' cells among the captured
+  int launches_between_sums = 1;     ///< launches whose captured cells there is room for
 };
 
 /// The sources of one field, for steps that are made stage by stage.

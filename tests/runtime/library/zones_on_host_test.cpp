@@ -177,6 +177,52 @@ TEST_F(ZonesOnHost, OneInThreeAxesOfWhichOnlyTheInsideIsKnown) {
   for (const int steps : {2, 5}) expect_right(problem, kernel, steps);
 }
 
+/// Sources in every zone and at their seams, and receivers beside them.
+PointList points_everywhere(const Problem& problem) {
+  PointList points;
+  const auto field = [&](const char* name) {
+    const auto& names = problem.stencil.fields;
+    return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  for (const std::int64_t x : {2, 9, 16, 17, 60, 139, 140, 141, 154}) {
+    for (const std::int64_t y : {2, 10, 11, 12, 40, 80, 81, 82, 90}) {
+      points.source_cells.push_back({points.sources++, field("p_next"), {x, y, 0}, 0.5});
+      points.receiver_cells.push_back({points.receivers, field("p"), {x, y, 0}, 1});
+      points.receiver_cells.push_back({points.receivers++, field("p"), {x - 1, y, 0}, 0.25});
+    }
+  }
+  points.source_cells.push_back({0, field("psx_next"), {4, 40, 0}, 1});
+  points.receiver_cells.push_back({1, field("psx"), {4, 41, 0}, 1});
+  return points;
+}
+
+TEST_F(ZonesOnHost, SourcesAndReceiversAreThoseOfTheWholeGrid) {
+  constexpr int kSteps = 7;
+  const Problem problem = layered(kAbsorbed, {2, {157, 93, 1}}, "8", Boundary::zero);
+  const PointList list = points_everywhere(problem);
+  std::vector<double> series(static_cast<std::size_t>(kSteps * list.sources));
+  for (std::size_t i = 0; i < series.size(); ++i) series[i] = 0.01 * static_cast<double>(i % 17) - 0.05;
+  const auto run = [&](Kernel kernel) {
+    kernel.prepare();
+    const Points points = kernel.place_points(list);
+    std::vector<double> records(static_cast<std::size_t>(points.records(kSteps) * list.receivers), -1);
+    Fields cells(problem.stencil.fields.size(),
+                 std::vector<double>(static_cast<std::size_t>(problem.allocated_cells()), 0.125));
+    std::vector<void*> fields;
+    for (auto& field : cells) fields.push_back(field.data());
+    kernel.advance_with_points(points, {series.data(), records.data()}, nullptr, fields, kSteps);
+    return std::pair(points.fused_steps(), records);
+  };
+  const auto [fused, found] = run(lookup_tuned(problem, 2));
+  const auto [single, expected] = run(lookup(problem, {}));
+  EXPECT_EQ(fused, 2);
+  EXPECT_EQ(single, 1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], 1e-12) << "record " << i / static_cast<std::size_t>(list.receivers)
+                                              << ", receiver " << i % static_cast<std::size_t>(list.receivers);
+  }
+}
+
 TEST_F(ZonesOnHost, ZonesCoverTheGridOnceAndInsideThereIsTheBareEquation) {
   const Problem problem = layered(kAbsorbed, {2, {200, 150, 1}}, "x=12:9,y=8", Boundary::hold);
   const std::vector<Zone> all = zones(problem, 2);

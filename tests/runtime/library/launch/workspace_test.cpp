@@ -44,5 +44,18 @@ TEST(Workspaces, WithoutSpareBuffersNothingIsPreparedNorAsked) {
   EXPECT_EQ(workspaces.bytes(), 0u);
 }
 
+TEST(Workspaces, EachStreamHasSideStreamsOfItsOwnEvenWithoutBuffers) {
+  FakeDriver driver;
+  Workspaces workspaces(driver, 0, 1000, 2);
+  EXPECT_ERROR(workspaces.sides_of(stream(1)), ErrorCode::invalid_argument, "prepare(stream)");
+  workspaces.prepare(stream(1));
+  workspaces.prepare(stream(2));
+  const SideStreams sides = workspaces.sides_of(stream(1));
+  EXPECT_EQ(sides.streams.size(), 2u);
+  EXPECT_EQ(sides.done.size(), 2u);
+  EXPECT_NE(sides.streams, workspaces.sides_of(stream(2)).streams);
+  EXPECT_TRUE(Workspaces(driver, 0, 1000).sides_of(stream(1)).streams.empty());
+}
+
 }  // namespace
 }  // namespace stencil_tune
