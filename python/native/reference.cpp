@@ -18,8 +18,8 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -71,33 +71,32 @@ Stencil read_text(Source source, const char* text, int rank) {
 }
 
 /// What is made of a stencil: "a" its adjoint, "c" that of its coefficients, "t0" with the tangents of its first
-/// coefficient, "s0" its first stage alone.
-Stencil derive(const Stencil& stencil, char kind, int number) {
+/// coefficient, "s0" its first stage alone, "l20" itself with layers of that width.
+Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
   switch (kind) {
     case 'a':
       return adjoint_of(stencil);
     case 'c':
       return coefficient_adjoint_of(stencil);
     case 't':
-      return tangent_of(stencil, number);
+      return tangent_of(stencil, std::stoi(argument));
     case 's':
-      return stage_of(stencil, number);
+      return stage_of(stencil, std::stoi(argument));
+    case 'l': {
+      Stencil with = stencil;
+      with.layers = parse_layer_widths(argument, stencil.rank);
+      return with;
+    }
     default:
       throw Error(ErrorCode::invalid_argument, std::string("no derivative ") + kind);
   }
 }
 
-/// `derivatives`: what was made of it, in order.
-Stencil read_stencil(Source source, const char* text, int rank, std::string_view derivatives) {
+/// `derivatives`: what was made of it, in order, with spaces between.
+Stencil read_stencil(Source source, const char* text, int rank, const char* derivatives) {
   Stencil stencil = read_text(source, text, rank);
-  for (std::size_t i = 0; i < derivatives.size();) {
-    const char kind = derivatives[i++];
-    int number = 0;
-    for (; i < derivatives.size() && derivatives[i] >= '0' && derivatives[i] <= '9'; ++i) {
-      number = 10 * number + (derivatives[i] - '0');
-    }
-    stencil = derive(stencil, kind, number);
-  }
+  std::istringstream words(derivatives);
+  for (std::string which; words >> which;) stencil = derive(stencil, which[0], which.substr(1));
   return stencil;
 }
 

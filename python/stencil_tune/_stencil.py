@@ -29,6 +29,7 @@ class Stencil:
         coefficients: names and default values.
         element: the element type that a definition asks for ("f32"), else None.
         profiles: axes of the fields that vary along one alone: their arrays have one axis. {"dz": "z"}
+        layer_fields: axes of the fields that exist in the layers at the ends of one alone. {"psx": "x"}
         key: equal for equal updates, whatever their names.
         stages: sweeps a step.
     """
@@ -40,7 +41,7 @@ class Stencil:
         self._source = source
         self._derivatives: dict[str, Stencil] = {}
         self._written = "" if source[0] == _LOAD and source[1].endswith(".toml") else (
-            f"{source[0]} {native.stencil_rank(handle)} {source[2]}:{source[1]}")  # what written_stencil() reads
+            f"{source[0]} {native.stencil_rank(handle)} {source[2]}\n{source[1]}")  # what written_stencil() reads
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()
         self.rank: int = native.stencil_rank(handle)
@@ -61,6 +62,8 @@ class Stencil:
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
         self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
         self.profiles: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(self._axes) if axis >= 0}
+        layers = [native.stencil_field_layer_axis(handle, i) for i in count]
+        self.layer_fields: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(layers) if axis >= 0}
         self.arguments: tuple[str, ...] = self.fields
         self.coefficients: dict[str, float] = {
             native.stencil_coefficient_name(handle, i).decode(): native.stencil_coefficient_value(handle, i)
@@ -100,15 +103,23 @@ class Stencil:
         """One of its stages as a stencil of its own, of the fields that it uses; without a next step."""
         return self._derivative(f"s{_values.whole(number, 'number', 0, _values.INT32)}")
 
+    def with_layer(self, layer: int | str) -> "Stencil":
+        """The same stencil with widths for the layers at the ends of its axes, in cells: 20, "20:0" (at the low and at
+        the high end) or "x=20,z=0:20". They are no part of its key."""
+        text = _values.text(layer, "layer") if isinstance(layer, str) else str(_values.whole(layer, "layer", 0))
+        return self._derivative("l" + text)
+
     def _derivative(self, which: str) -> "Stencil":
-        """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage."""
+        """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage; "l20":
+        with layers of that width."""
         if which not in self._derivatives:
             native = _native.library()
             make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
-                    "s": native.stencil_stage}[which[0]]
-            number = [int(which[1:])] if len(which) > 1 else []
+                    "s": native.stencil_stage, "l": native.stencil_with_layers}[which[0]]
+            takes = [which[1:].encode() if which[0] == "l" else int(which[1:])] if which not in ("a", "c") else []
             kind, text, before = self._source
-            self._derivatives[which] = Stencil(native.handle(make, self._handle, *number), (kind, text, before + which))
+            self._derivatives[which] = Stencil(native.handle(make, self._handle, *takes),
+                                               (kind, text, f"{before} {which}".lstrip()))
         return self._derivatives[which]
 
     def show(self) -> str:
@@ -172,7 +183,7 @@ def stencil(definition: str | os.PathLike, *, rank: int = 3) -> Stencil:
 
 def written_stencil(written: str) -> Stencil:
     """From all that made another one, `_written`, perhaps in another process."""
-    head, _, text = written.partition(":")
+    head, _, text = written.partition("\n")
     kind, rank, *derivatives = head.split(" ")
     native = _native.library()
     made = {
@@ -181,7 +192,7 @@ def written_stencil(written: str) -> Stencil:
         _DEFINE: lambda: native.handle(native.stencil_define, text.encode(), b"definition"),
     }[int(kind)]()
     result = Stencil(made, (int(kind), text, ""))
-    for which in re.findall(r"[a-z]\d*", "".join(derivatives)):
+    for which in filter(None, derivatives):
         result = result._derivative(which)
     return result
 

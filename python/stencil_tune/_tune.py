@@ -78,16 +78,18 @@ def _page_of(stencil: Stencil, options: list[str]) -> str:
 
 def _stencil_options(stencil: Stencil, folder: str) -> list[str]:
     kind, text, derivatives = stencil._source
-    if derivatives:
+    layers = [which[1:] for which in derivatives.split() if which[0] == "l"]
+    widths = ["--layer", layers[-1]] if layers else []
+    if len(derivatives.split()) > len(layers):
         kind, text = _DEFINE, stencil.definition()
     if kind == _LOAD:
-        return ["--stencil", text]
+        return ["--stencil", text, *widths]
     if kind != _DEFINE:
-        return ["--expr", text]
+        return ["--expr", text, *widths]
     path = os.path.join(folder, "definition.toml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    return ["--stencil", path]
+    return ["--stencil", path, *widths]
 
 
 def _grid_options(grid: Grid) -> list[str]:

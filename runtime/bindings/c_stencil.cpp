@@ -138,6 +138,19 @@ stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stenc
   });
 }
 
+stencil_tune_status stencil_tune_stencil_with_layers(const stencil_tune_stencil* stencil, const char* layers,
+                                                     stencil_tune_stencil** with) {
+  return guarded([&] {
+    require(with, "with");
+    *with = nullptr;
+    require(stencil, "stencil");
+    require(layers, "layers");
+    Stencil made = stencil->stencil;
+    made.layers = parse_layer_widths(layers, made.rank);
+    *with = make_c_stencil(std::move(made));
+  });
+}
+
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil) { delete stencil; }
 
 const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil) {
@@ -199,6 +212,10 @@ int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil
 
 int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field) {
   return stencil == nullptr ? -1 : profile_axis(stencil->stencil, field);
+}
+
+int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field) {
+  return stencil == nullptr ? -1 : layer_axis(stencil->stencil, field);
 }
 
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {

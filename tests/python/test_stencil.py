@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy
 import pytest
 
 import stencil_tune as st
@@ -16,6 +17,13 @@ p_next = "2*p - p_prev + v * laplacian(p)"
 [rotate]
 p_next = "p"
 p = "p_prev"
+"""
+LAYERED = """
+rank = 2
+fields = ["u", "m(y in layer)", "u_next", "m_next(y in layer)"]
+[update]
+u_next = "u + m[y+1]"
+m_next = "m + x_in_layer"
 """
 
 
@@ -58,6 +66,23 @@ def test_names_files_and_definitions_are_told_apart(tmp_path):
     assert st.stencil(st.stencil(WAVE).definition()).key == st.stencil(WAVE).key
 
 
+def test_layers_have_the_widths_that_are_given():
+    bare = st.stencil(LAYERED)
+    assert bare.layer_fields == {"m": "y", "m_next": "y"} and not bare.profiles
+    with pytest.raises(st.ArgumentError, match="say how many cells"):
+        st.lookup(bare, shape=(6, 4), dtype="f64", device="cpu")
+    wide = bare.with_layer("x=1:0,y=0:2")
+    assert wide.key == bare.key and wide.layer_fields == bare.layer_fields
+    arrays = [numpy.ones((6, 4)) for _ in range(4)]
+    st.lookup(wide, like=arrays[0], boundary="zero", device="cpu")(*arrays)
+    assert arrays[2].tolist() == 3*[[1]*4] + 2*[[2]*4] + [[1]*4], "beyond the edge is 0"
+    assert arrays[3].tolist() == 4*[[0]*4] + 2*[[2, 1, 1, 1]]
+    assert bare.with_layer(2).definition() == bare.with_layer("2:2").definition() == wide.with_layer(2).definition()
+    for wrong in (-1, 2.0, "1 2", "z=1"):
+        with pytest.raises(st.ArgumentError):
+            bare.with_layer(wrong)
+
+
 def test_what_is_no_stencil_says_where():
     with pytest.raises(st.DefinitionError, match="u_next = u [+]"):
         st.stencil("u_next = u +")
@@ -74,6 +99,7 @@ def test_html_hides_nothing():
 
 def test_what_made_it_makes_it_again():
     for made in (st.stencil("heat2d"), st.stencil("v = c*u[x-1]; c = 2", rank=1), st.stencil(WAVE),
-                 st.stencil("v = u*u[x-1]", rank=2).adjoint()):
+                 st.stencil("v = u*u[x-1]", rank=2).adjoint(), st.stencil(LAYERED).with_layer("x=3,y=0:2")):
         again = written_stencil(made._written)
         assert (again.key, again.arguments, again.coefficients) == (made.key, made.arguments, made.coefficients)
+        assert again.definition() == made.definition()

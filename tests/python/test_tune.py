@@ -87,6 +87,9 @@ def test_arguments_reach_the_program(arguments_of, tmp_path):
     definition = 'rank = 1\nfields = ["u", "v"]\n[update]\nv = "u[x+1]"\n'
     arguments_of(definition, dims=64)
     assert (tmp_path / "definition").read_text() == definition
+    layered = st.stencil("v = u + m; m(x in layer)", rank=1).with_layer(3).with_layer("0:20")
+    asked = arguments_of(layered, dims=64)
+    assert (asked["--expr"], asked["--layer"]) == ("v = u + m; m(x in layer)", "0:20")
 
 
 def test_a_failure_has_the_programs_words(program):

@@ -129,8 +129,8 @@ void refuse_places(const Stencil& stencil) {
   if (placed) {
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("stencil '{}' uses coordinates, the step's number, profiles or boundaries of its own: derivatives "
-                    "are known for stencils that are the same everywhere and in each step",
+        fmt::format("stencil '{}' uses coordinates, the step's number, profiles, layers or boundaries of its own: "
+                    "derivatives are known for stencils that are the same everywhere and in each step",
                     stencil.name));
   }
 }

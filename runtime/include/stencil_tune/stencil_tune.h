@@ -229,6 +229,10 @@ stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* ste
 /** One of its stages as a stencil of its own, of the fields that it uses, with all coefficients. */
 stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stencil, int32_t stage,
                                                stencil_tune_stencil** alone);
+/** The same stencil with widths for the layers at the ends of its axes, in cells: "20", "20:0" or "x=20,z=0:20", as
+ * --layer of the program takes them. They are no part of its key. */
+stencil_tune_status stencil_tune_stencil_with_layers(const stencil_tune_stencil* stencil, const char* layers,
+                                                     stencil_tune_stencil** with);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
@@ -254,6 +258,9 @@ int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil
 /** 0, 1 or 2 where the field varies along x, y or z alone: its array has as many cells as the grid has along it, dense.
  * -1 for a field of the whole grid. */
 int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field);
+/** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid.
+ * -1 for any other field. */
+int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field);
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);

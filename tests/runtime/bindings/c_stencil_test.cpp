@@ -83,6 +83,24 @@ TEST_F(CStencilTest, SaysWhichFieldsVaryAlongOneAxisAlone) {
   EXPECT_EQ(axes, "dz 21 u -11 u_next -10 ");
 }
 
+TEST_F(CStencilTest, HasLayersOfTheWidthsThatAreGiven) {
+  ASSERT_EQ(stencil_tune_stencil_parse("u_next = u + m[x-1]; m(y in layer)", 2, &stencil_), STENCIL_TUNE_OK)
+      << message();
+  EXPECT_EQ(stencil_tune_stencil_field_layer_axis(stencil_, 0), 1);
+  EXPECT_EQ(stencil_tune_stencil_field_layer_axis(stencil_, 1), -1);
+  stencil_tune_stencil* with = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_with_layers(stencil_, "y=20:0", &with), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_key(with), stencil_tune_stencil_key(stencil_));
+  char* text = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_definition(with, &text), STENCIL_TUNE_OK) << message();
+  EXPECT_NE(std::string(text).find("layer = \"x=0,y=20:0\""), std::string::npos) << text;
+  stencil_tune_free_text(text);
+  stencil_tune_stencil_release(with);
+  EXPECT_EQ(stencil_tune_stencil_with_layers(stencil_, "z=20", &with), STENCIL_TUNE_UNKNOWN_NAME);
+  EXPECT_EQ(with, nullptr);
+  EXPECT_EQ(stencil_tune_stencil_with_layers(stencil_, nullptr, &with), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
 TEST_F(CStencilTest, SaysHowFarItReads) {
   ASSERT_EQ(stencil_tune_stencil_parse("v = u[x-2] + u[x+1] - w[y+3]", 2, &stencil_), STENCIL_TUNE_OK) << message();
   std::int32_t low[3] = {9, 9, 9};
