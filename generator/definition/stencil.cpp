@@ -77,9 +77,10 @@ void DefinedStencil::declare_field_at(std::string_view name, std::string_view pl
   const std::string_view axes = kAxes.substr(0, at(builder_.stencil().rank));
   if (axis.size() != 1 || axes.find(axis) == std::string_view::npos) {
     text_.reject(
-        offset, fmt::format("'{0}' varies along one axis, one of {1}, or exists in its layers: {0}(x in layer); a field "
-                            "of the whole grid has its name alone",
-                            name, fmt::join(axes.begin(), axes.end(), ", ")));
+        offset,
+        fmt::format("'{0}' varies along one axis, one of {1}, or exists in its layers: {0}(x in layer); a field "
+                    "of the whole grid has its name alone",
+                    name, fmt::join(axes.begin(), axes.end(), ", ")));
   }
   const auto along = static_cast<int>(axes.find(axis));
   const int field = in_layer ? builder_.field(name) : builder_.profile(name, along);
@@ -145,7 +146,11 @@ void DefinedStencil::rotate(std::string_view from, std::string_view to, std::siz
     if (other.from == rotation.from) text_.reject(offset, fmt::format("'{}' becomes two fields", from));
     if (other.to == rotation.to) text_.reject(offset, fmt::format("two fields become '{}'", to));
   }
-  builder_.rotate(rotation.from, rotation.to);
+  try {
+    builder_.rotate(rotation.from, rotation.to);
+  } catch (const Error& error) {
+    text_.reject(offset, error.what());
+  }
   rotated_.push_back(offset);
   scope_.find(from)->used = scope_.find(to)->used = true;  // a state that is kept for the caller alone
 }
@@ -198,7 +203,10 @@ void DefinedStencil::rotate_by_convention() {
   }
   const std::set<int> read = fields_read(builder_.stencil());
   const bool one_of_each = outputs.size() == 1 && read.size() == 1 && !read.contains(outputs[0]);
-  if (!rotated && one_of_each) builder_.rotate(outputs[0], *read.begin());
+  const auto same_layers = [&] {
+    return layer_axis(builder_.stencil(), outputs[0]) == layer_axis(builder_.stencil(), *read.begin());
+  };
+  if (!rotated && one_of_each && same_layers()) builder_.rotate(outputs[0], *read.begin());
 }
 
 void DefinedStencil::refuse_older_level(std::string_view next, std::string_view current) {
