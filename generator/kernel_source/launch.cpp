@@ -162,7 +162,7 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
     coefficients_at_ = packer.put_all(std::span<const float>(floats));
   }
   packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
-  if (asks_layers(problem)) put_layers(problem);
+  if (placed_ && asks_layers(problem)) put_layers(problem);  // another stage may ask
 }
 
 /// Behind the profiles' addresses: along each of the kernel's axes, the cells that lie in no layer.
