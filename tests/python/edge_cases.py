@@ -13,8 +13,10 @@ from edge_oracle import AXES, HIGH, LOW, MIRRORS, Definition, Evaluator, Express
 
 #: What was wrong once: faults_shown() says which cases showed it.
 ALL_FAULTS = frozenset({"zero_then_neumann", "intermediate_layers", "crossed_outputs", "older_level_layers",
-                        "distances_across_a_cut", "unread_level_between", "places_of_the_reference"})
-OPEN_FAULTS: frozenset[str] = frozenset()  #: those that are not mended: cases that would show them are not drawn
+                        "distances_across_a_cut", "unread_level_between", "places_of_the_reference",
+                        "nothing_outside_layers"})
+#: Those that are not mended: cases that would show them are not drawn.
+OPEN_FAULTS: frozenset[str] = frozenset({"nothing_outside_layers"})
 
 NAMES = ("a", "b", "c", "p", "q", "r", "s", "u", "v", "w", "u_next", "u_prev", "u_new", "v_next", "p_old", "old", "next",
          "q1", "q2", "zz", "Ex", "h_2", "flux", "rho")
@@ -32,6 +34,11 @@ class Case:
     steps: int
     origin: tuple[int, ...] = ()  #: (z, y, x), where it asks for coordinates
     first_step: int = 0
+    layers: tuple[tuple[int, int], ...] = ()  #: from x on, at the low and the high end
+
+    @property
+    def layer_text(self) -> str:
+        return ",".join(f"{AXES[axis]}={low}:{high}" for axis, (low, high) in enumerate(self.layers))
 
     @property
     def boundary_text(self) -> str:
@@ -43,7 +50,7 @@ class Case:
         return {"origin": self.origin, "step": self.first_step} if self.origin else {}
 
     def evaluator(self) -> Evaluator:
-        return Evaluator(self.definition, self.shape, self.boundary, origin=self.origin or None)
+        return Evaluator(self.definition, self.shape, self.boundary, origin=self.origin or None, layers=self.layers)
 
     def values(self) -> Fields:
         """Random ones for all fields, outputs too."""
@@ -53,17 +60,20 @@ class Case:
 
     def __str__(self) -> str:
         places = f", origin {self.origin}, first step {self.first_step}" if self.origin else ""
+        places += f", layers {self.layer_text}" if self.layers else ""
         return (f"seed {self.seed}: shape {self.shape} (z, y, x), boundary {self.boundary_text}, {self.steps} steps{places}\n"
                 f"{self.definition.text()}")
 
 
 @dataclasses.dataclass(frozen=True)
 class Wishes:
-    """What cases have. placed: coordinates, the step's number and profiles, which device="cpu" may lack."""
+    """What cases have. placed: coordinates, the step's number and profiles, which device="cpu" may lack. layers: fields
+    that exist in them alone."""
 
     linear: bool | None = None  #: None: either
     smooth: bool = False  #: derivatives are known everywhere
     placed: bool = False
+    layers: bool = False
     edges: bool = True  #: words of the definition, and distances from edges
     one_field: bool = False  #: a stage of one output; what no step changes is read at the cell itself
     near: bool = False  #: reads reach two cells at most
@@ -93,6 +103,11 @@ class CaseDraw:
     def case(self) -> Case:
         definition = self.definition()
         boundary = [self.draw.choice(PROBLEM_WORDS) for _ in range(self.rank)]
+        if self.wishes.layers:
+            self.put_in_layers(definition)
+            ends = [word for word in PROBLEM_WORDS if word != "periodic"]
+            for axis in set(definition.layer_fields.values()):
+                boundary[axis] = self.draw.choice(ends)
         if self.wishes.edges:
             for axis in range(self.rank):
                 if self.one_in(2):
@@ -104,6 +119,8 @@ class CaseDraw:
             case.origin = tuple(self.draw.randint(-3, 5) for _ in range(self.rank))
             case.first_step = self.draw.randint(0, 4)
         case.shape = tuple(self.extent(case, axis) for axis in reversed(range(self.rank)))
+        if self.wishes.layers:
+            case.layers = tuple(self.widths(case, axis) for axis in range(self.rank))
         self.say_layers(case)
         return case
 
@@ -120,6 +137,22 @@ class CaseDraw:
         least = max(held + 1, reach + 1 if once else 1)
         wide = self.wishes.wide - least if axis == 0 else 0
         return least + max(wide, 0) + self.wishes.roomy + self.draw.choice((0, 0, 1, 1, 2, 3, 4, 6))
+
+    def widths(self, case: Case, axis: int) -> tuple[int, int]:
+        """Of layers that overlap, sometimes; none where the axis is periodic."""
+        definition, n = case.definition, case.shape[::-1][axis]
+        kinds = {case.boundary[axis], *(word.kind for (_, about, _), word in definition.words.items() if about == axis)}
+        if "periodic" in kinds:
+            return 0, 0
+        asked = [part[2][axis] for part in definition.parts()
+                 if part[0] == "read" and definition.layer_fields.get(part[1]) == axis]
+        asked += [part[2] for part in definition.parts() if part[0] == "in_layer" and part[1] == axis]
+        least = 1 + max([0, *map(abs, asked)]) if kinds & set(MIRRORS) else 1
+
+        def width() -> int:
+            return 0 if self.one_in(4) else self.draw.randint(least, max(least, n + 2 if self.one_in(5) else n // 2))
+
+        return width(), width()
 
     # ---- fields and who writes them ----
 
@@ -177,11 +210,25 @@ class CaseDraw:
         profiles = {field: axis for field, axis in profiles.items() if field in read}
         return Definition(self.rank, fields, self.coefficients, texts, dict(turned), profiles)
 
+    def put_in_layers(self, definition: Definition) -> None:
+        """Some fields, each with all that it becomes. One of the state is of the whole grid, where those between stages
+        may need its held layers."""
+        others = {*definition.rotations.values(), *definition.profiles}
+        starts = [field for field in definition.fields if field not in others]
+        moving = [field for field in starts if field in definition.rotations or field in definition.state]
+        whole = self.draw.choice(moving) if definition.intermediates or self.one_in(2) else None
+        for start in starts:
+            if start == whole or self.one_in(3):
+                continue
+            axis = self.draw.randrange(self.rank)
+            while start is not None:
+                definition.layer_fields[start], start = axis, definition.rotations.get(start)
+
     def say_layers(self, case: Case) -> None:
         """[hold] where it is needed, and sometimes where it is not."""
         definition = case.definition
         case_needs = set(case.evaluator().asks_for_layers()) if len(definition.state) > 1 else set()
-        may = [*definition.state, *definition.constants]
+        may = [field for field in (*definition.state, *definition.constants) if field not in definition.layer_fields]
         for output in definition.intermediates:
             if output in case_needs or self.one_in(5):
                 definition.hold[output] = self.draw.choice(may)
@@ -248,6 +295,9 @@ class CaseDraw:
             coordinate = ("coordinate", self.draw.randrange(self.rank), self.draw.choice((-1, 0, 2)))
             place = self.draw.choice((("step",), coordinate))
             terms.append(("sin", place))
+        if self.wishes.layers and self.one_in(3):
+            in_layer = ("in_layer", self.draw.randrange(self.rank), self.draw.randint(-2, 2))
+            terms.append(("multiply", in_layer, self.read(self.draw.choice(fields))))
         terms = list(dict.fromkeys(terms))  # two alike might cancel
         self.draw.shuffle(terms)
         total: Expression | None = None
@@ -287,11 +337,36 @@ def faults_shown(case: Case) -> set[str]:
     between = {start for start in definition.rotations if start not in definition.outputs and start not in fields}
     if any(definition.rotations[start] in fields | between for start in between):
         shown.add("unread_level_between")
+    if _is_bare_outside_layers(definition):
+        shown.add("nothing_outside_layers")
     if _is_crossed(definition):
         shown.add("crossed_outputs")
     if any(field in definition.older and any(offset) for field, offset in read):
         shown.add("older_level_layers")
     return shown
+
+
+def _is_bare_outside_layers(definition: Definition) -> bool:
+    """Whether, in no layer of some axes, steps write nothing or a stage that writes reads nothing."""
+    for inside in itertools.product((False, True), repeat=definition.rank):
+        gone = {field for field, axis in definition.layer_fields.items() if inside[axis]}
+        stages = [[e for output, e in stage.items() if output not in gone] for stage in definition.stages]
+        reads = [any(_fields_left(expression, gone, inside) for expression in stage) for stage in stages if stage]
+        if not reads or not all(reads):
+            return True
+    return False
+
+
+def _fields_left(e: Expression, gone: set[str], inside: tuple[bool, ...]) -> set[str] | None:
+    """Fields that enter the expression in no layer of those axes. None: it is 0 there."""
+    if e[0] == "in_layer" and inside[e[1]] or e[0] == "read" and e[1] in gone:
+        return None
+    if e[0] == "read":
+        return {e[1]}
+    parts = [_fields_left(part, gone, inside) for part in e[1:] if isinstance(part, tuple) and isinstance(part[0], str)]
+    if None in parts and (e[0] == "multiply" or e[0] != "root" and not any(part is not None for part in parts)):
+        return None
+    return set().union(*filter(None, parts))
 
 
 def _is_crossed(definition: Definition) -> bool:

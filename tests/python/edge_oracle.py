@@ -2,8 +2,8 @@
 project: what it knows is what docs/stencils.md promises.
 
 Expressions are tuples: ("number", value), ("coefficient", name), ("read", field, offset), ("profile", name, offset),
-("before", axis, offset), ("after", axis, offset), ("coordinate", axis, offset), ("step",), or an operation and its
-operands. Axes and offsets count from x; arrays are indexed [z, y, x].
+("before", axis, offset), ("after", axis, offset), ("in_layer", axis, offset), ("coordinate", axis, offset), ("step",), or
+an operation and its operands. Axes and offsets count from x; arrays are indexed [z, y, x].
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class Definition:
     rotations: dict[str, str]  #: what each field becomes after a step
     profiles: dict[str, int] = dataclasses.field(default_factory=dict)  #: axis by name
     hold: dict[str, str] = dataclasses.field(default_factory=dict)  #: whose held layers an intermediate has
+    layer_fields: dict[str, int] = dataclasses.field(default_factory=dict)  #: axis in whose layers each exists
     words: dict[tuple[str, int, int], Word] = dataclasses.field(default_factory=dict)  #: of field ("": all), axis, side
 
     @property
@@ -101,7 +102,9 @@ class Definition:
 
     def text(self) -> str:
         """As TOML."""
-        names = [f"{field}({AXES[self.profiles[field]]})" if field in self.profiles else field for field in self.fields]
+        places = {**{field: f"({AXES[axis]})" for field, axis in self.profiles.items()},
+                  **{field: f"({AXES[axis]} in layer)" for field, axis in self.layer_fields.items()}}
+        names = [field + places.get(field, "") for field in self.fields]
         lines = [f"rank = {self.rank}", "fields = [" + ", ".join(f'"{name}"' for name in names) + "]"]
         if self.coefficients:
             lines += ["[coefficients]", *(f"{name} = {value!r}" for name, value in self.coefficients.items())]
@@ -157,7 +160,7 @@ def written(e: Expression) -> str:
     if kind == "read":
         at = ", ".join(f"{AXES[axis]}{offset:+d}" for axis, offset in enumerate(e[2]) if offset)
         return f"{e[1]}[{at}]" if at else e[1]
-    if kind in ("before", "after", "coordinate"):
+    if kind in ("before", "after", "in_layer", "coordinate"):
         name = AXES[e[1]] + ("" if kind == "coordinate" else f"_{kind}")
         return f"{name}[{AXES[e[1]]}{e[2]:+d}]" if e[2] else name
     if kind == "profile":
@@ -167,15 +170,18 @@ def written(e: Expression) -> str:
 
 
 class Evaluator:
-    """Steps of a definition on a grid. boundary: by axis, from x on, for those that the definition does not speak of."""
+    """Steps of a definition on a grid. boundary: by axis, from x on, for those that the definition does not speak of.
+    layers: by axis, from x on, the widths of those at the low and the high end."""
 
     def __init__(self, definition: Definition, shape: Sequence[int], boundary: Sequence[str],
-                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None):
+                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None,
+                 layers: Sequence[tuple[int, int]] = ()):
         self.definition, self.shape = definition, tuple(shape)
         self.extents = self.shape[::-1]
         self.boundary = boundary
         self.coefficients = {**definition.coefficients, **(coefficients or {})}
         self.origin = tuple(origin)[::-1] if origin is not None else (0,) * definition.rank
+        self.layers = tuple(layers) or ((0, 0),) * definition.rank
 
     # ---- what the definition says ----
 
@@ -221,7 +227,23 @@ class Evaluator:
             return definition.hold[output]
         return definition.state[0] if len(definition.state) == 1 else None
 
+    def in_layer(self, axis: int, cells: Array) -> Array:
+        """Whether cells lie in a layer of the axis. One beyond an edge lies in the layer that the edge has."""
+        low, high = self.layers[axis]
+        return (cells < low) & (low > 0) | (cells >= self.extents[axis] - high) & (high > 0)
+
     # ---- values ----
+
+    def where_it_exists(self, field: str, cells: Array) -> Array:
+        """The field with 0 outside of its layers."""
+        axis = self.definition.layer_fields.get(field)
+        if axis is None:
+            return cells
+        return numpy.where(self.in_layer(axis, self._row(axis, numpy.arange(self.extents[axis]))), cells, 0)
+
+    def _row(self, axis: int, row: Array) -> Array:
+        """Values along the axis, as an array that goes with the grid's."""
+        return row.reshape([-1 if about == axis else 1 for about in reversed(range(self.definition.rank))])
 
     def launch(self, fields: Mapping[str, Array], step: int = 0) -> Fields:
         """One step without rotation: outputs keep the caller's layers."""
@@ -250,7 +272,7 @@ class Evaluator:
                 layers = layers_of(output)
                 whole = numpy.full(self.shape, numpy.nan) if layers is None else now[layers].copy()
                 whole[inside] = read(expression)
-                new[output] = whole
+                new[output] = self.where_it_exists(output, whole)
             now.update(new)
             for field, place, value in adds:
                 if field in stage:
@@ -264,8 +286,7 @@ class Evaluator:
 
         def along(axis: int, offset: int) -> Array:
             """Index of the cell, for those that are updated."""
-            cells = numpy.arange(self.extents[axis])[inside[::-1][axis]] + offset
-            return cells.reshape([-1 if about == axis else 1 for about in reversed(range(self.definition.rank))])
+            return self._row(axis, numpy.arange(self.extents[axis])[inside[::-1][axis]] + offset)
 
         def read(e: Expression) -> Array:
             kind = e[0]
@@ -277,12 +298,16 @@ class Evaluator:
                 return step
             if kind == "read":
                 cells, room = wide[e[1]]
-                return cells[tuple(slice(part.start + low + o, part.stop + low + o)
-                                   for part, low, o in zip(inside, room[::-1], e[2][::-1]))]
+                value = cells[tuple(slice(part.start + low + o, part.stop + low + o)
+                                    for part, low, o in zip(inside, room[::-1], e[2][::-1]))]
+                axis = self.definition.layer_fields.get(e[1])
+                return value if axis is None else numpy.where(self.in_layer(axis, along(axis, e[2][axis])), value, 0)
             if kind == "before":
                 return numpy.maximum(0, -along(e[1], e[2]))
             if kind == "after":
                 return numpy.maximum(0, along(e[1], e[2]) - (self.extents[e[1]] - 1))
+            if kind == "in_layer":
+                return self.in_layer(e[1], along(e[1], e[2])).astype(float)
             if kind == "coordinate":
                 return self.origin[e[1]] + along(e[1], e[2])
             if kind == "profile":

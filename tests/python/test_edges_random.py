@@ -26,7 +26,8 @@ from stencil_tune._gradients.run import Run
 
 STEP = 1e-5  # half the distance of a central difference
 CLOSE = 1e-11  # fields are of the order of 1, and a run has few steps
-OF_KERNELS = {"zero_then_neumann", "intermediate_layers", "crossed_outputs", "older_level_layers"}
+OF_KERNELS = {"zero_then_neumann", "intermediate_layers", "crossed_outputs", "older_level_layers",
+              "nothing_outside_layers"}
 OF_CUTS = {*OF_KERNELS, "distances_across_a_cut"}
 OF_GRADIENTS = {*OF_KERNELS, "unread_level_between"}
 OF_THE_REFERENCE = {"zero_then_neumann", "intermediate_layers", "places_of_the_reference"}
@@ -51,10 +52,18 @@ def again(case):
             f"'' -k {test}")
 
 
+def stencil_of(case):
+    stencil = st.stencil(case.definition.text())
+    return stencil.with_layer(case.layer_text) if case.layers else stencil
+
+
 def expect(case, names, got, wanted):
+    """Of fields that exist in layers alone, what they hold there."""
+    where_it_exists = case.evaluator().where_it_exists
     for name in names:
-        if not numpy.allclose(got[name], wanted[name], rtol=0, atol=CLOSE, equal_nan=False):
-            raise AssertionError(f"{name}, {case}\nis\n{got[name]}\nshould be\n{wanted[name]}\n{again(case)}")
+        is_, should_be = where_it_exists(name, got[name]), where_it_exists(name, wanted[name])
+        if not numpy.allclose(is_, should_be, rtol=0, atol=CLOSE, equal_nan=False):
+            raise AssertionError(f"{name}, {case}\nis\n{is_}\nshould be\n{should_be}\n{again(case)}")
 
 
 def expect_right(case, kernel, make, draw):
@@ -98,8 +107,11 @@ def points_of(case, draw):
     def place(output):
         return tuple(draw.randrange(part.start, part.stop) for part in evaluator.updated(stages[output]))
 
-    turning = [output for output in definition.outputs if output in definition.rotations]
-    return (sorted((output, place(output)) for output in draw.choices(definition.outputs, k=2)),
+    outputs = [output for output in definition.outputs if output not in definition.layer_fields]
+    turning = [output for output in outputs if output in definition.rotations]
+    if not turning:
+        return [], []
+    return (sorted((output, place(output)) for output in draw.choices(outputs, k=2)),
             sorted((definition.rotations[output], place(output)) for output in draw.choices(turning, k=2)))
 
 
@@ -107,11 +119,14 @@ def by_field(points):
     return {field: [place for other, place in points if other == field] for field, _ in points}
 
 
+with_layers = pytest.mark.parametrize("layers", (False, True), ids=("whole", "layers"))
+
+
+@with_layers
 @pytest.mark.parametrize("seed", seeds(300))
-def test_the_reference_agrees(seed):
-    case = random_case(seed, Wishes(placed=True), OPEN_FAULTS & OF_THE_REFERENCE)
-    kernel = st.lookup(st.stencil(case.definition.text()), shape=case.shape, dtype="f64", boundary=case.boundary_text,
-                       device="cpu")
+def test_the_reference_agrees(seed, layers):
+    case = random_case(seed, Wishes(placed=True, layers=layers, roomy=4*layers), OPEN_FAULTS & OF_THE_REFERENCE)
+    kernel = st.lookup(stencil_of(case), shape=case.shape, dtype="f64", boundary=case.boundary_text, device="cpu")
     expect_right(case, kernel, numpy.copy, random.Random(seed))
 
 
@@ -133,7 +148,7 @@ class Winners:
     def serve(self, case, family):
         """Draws one of the family, for a stage or for steps that are fused, and sweeps for the other stages. Returns
         whether there is one."""
-        stencil = st.stencil(case.definition.text())
+        stencil = stencil_of(case)
         self.codes = []
         if family not in SWEEPS and not self._adds(case, stencil, family, WHOLE_STEP):
             return False
@@ -164,13 +179,14 @@ WISHES = {"temporal": Wishes(placed=True, one_field=True, near=True, most_stages
           "system": Wishes(placed=True, near=True, roomy=8, wide=66, steps=(2, 5))}
 
 
+@with_layers
 @pytest.mark.parametrize("seed", seeds_and(570, 28))  # a receiver in a tile of which the halo is most
-def test_kernels_of_every_family_agree(seed, gpus, tmp_path):
+def test_kernels_of_every_family_agree(seed, layers, gpus, tmp_path):
     family, winners = FAMILIES[seed % len(FAMILIES)], Winners(gpus, tmp_path, seed)
-    case = random_case(seed, WISHES.get(family, Wishes(placed=True)), OPEN_FAULTS & OF_KERNELS,
-                       lambda case: winners.serve(case, family))
-    kernel = st.lookup(st.stencil(case.definition.text()), shape=case.shape, dtype="f64", boundary=case.boundary_text,
-                       steps=case.steps, database=winners.path)
+    wishes = dataclasses.replace(WISHES.get(family, Wishes(placed=True, roomy=4*layers)), layers=layers)
+    case = random_case(seed, wishes, OPEN_FAULTS & OF_KERNELS, lambda case: winners.serve(case, family))
+    kernel = st.lookup(stencil_of(case), shape=case.shape, dtype="f64", boundary=case.boundary_text, steps=case.steps,
+                       database=winners.path)
     assert codes_of(kernel) & set(winners.codes), f"{winners.codes}, not {kernel.evidence}"
     expect_right(case, kernel, lambda values: CudaArray(gpus.own(aligned(values))), random.Random(seed))
 
@@ -188,7 +204,7 @@ def draw_cut(case, draw):
 
 def run_in_parts(case, before, cut, database, per_exchange):
     """What fields hold after a run of ranks, which are threads."""
-    stencil = st.stencil(case.definition.text())
+    stencil = stencil_of(case)
 
     def body(ranks):
         grid = distributed.Grid(stencil, shape=case.shape, dtype="f64", boundary=case.boundary_text, steps=case.steps,
@@ -205,11 +221,12 @@ def run_in_parts(case, before, cut, database, per_exchange):
     return Group(int(numpy.prod(cut))).run(body)[0]
 
 
+@with_layers
 @pytest.mark.parametrize("seed", seeds_and(316, 16))  # a part of one cell, which an edge mirrors
-def test_grids_that_are_cut_agree(seed, gpus, tmp_path):
+def test_grids_that_are_cut_agree(seed, layers, gpus, tmp_path):
     draw, winners = random.Random(seed), Winners(gpus, tmp_path, seed)
     family = draw.choice(("direct", "streaming", "temporal", "system"))
-    wishes = dataclasses.replace(WISHES.get(family, Wishes(placed=True)), roomy=draw.choice((8, 16)))
+    wishes = dataclasses.replace(WISHES.get(family, Wishes(placed=True)), roomy=draw.choice((8, 16)), layers=layers)
     case = random_case(seed, wishes, OPEN_FAULTS & OF_CUTS, lambda case: winners.serve(case, family))
     before = case.values()
     wanted, _ = case.evaluator().advance(before, case.steps, step=case.first_step)
@@ -245,7 +262,7 @@ class OnHost(ArrayOperations):
 
 def expect_gradients(case, ops):
     """Gradients by all inputs and coefficients, along one direction in the space of all fields."""
-    stencil, evaluator, before = st.stencil(case.definition.text()), case.evaluator(), case.values()
+    stencil, evaluator, before = stencil_of(case), case.evaluator(), case.values()
     run = Run(stencil, case.boundary_text, case.steps, ops)
     draw = numpy.random.default_rng(case.seed)
     gradients = [ops.copy(draw.uniform(-1, 1, case.shape)) for _ in run.state]
@@ -280,11 +297,33 @@ def test_gradients_on_kernels_are_differences(seed, ops):
     expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), ops)
 
 
+KINDS_OF_LAYERS = {"one end", "two widths", "overlap", "wider than the grid", "read beyond", "read in another axis", "level",
+                   "layer between", "asks", *(f"layer in {axis}" for axis in range(3)),
+                   *(f"layer at {word}" for word in {*PROBLEM_WORDS, *MIRRORS} - {"periodic"})}
+
+
+def kinds_of_layers(case):
+    definition, evaluator = case.definition, case.evaluator()
+    seen = set()
+    for field, axis in definition.layer_fields.items():
+        (low, high), n = case.layers[axis], evaluator.extents[axis]
+        seen.update([f"layer in {axis}"] * (low + high > 0))
+        seen.update(["one end"] * ((low == 0) != (high == 0)) + ["two widths"] * (0 < low < high))
+        seen.update(["overlap"] * (n < low + high and low > 0 < high) + ["wider than the grid"] * (max(low, high) > n))
+        seen.update(["level"] * (field in definition.older) + ["layer between"] * (field in definition.intermediates))
+        for offset in itertools.chain(*(reads_of(stage).get(field, ()) for stage in definition.stages)):
+            seen.update(["read in another axis"] * any(o for about, o in enumerate(offset) if about != axis))
+            if offset[axis] and case.layers[axis][offset[axis] > 0]:
+                seen.update(["read beyond", f"layer at {evaluator.word(field, axis, int(offset[axis] > 0)).kind}"])
+    seen.update(["asks"] * any(part[0] == "in_layer" for part in definition.parts()))
+    return seen
+
+
 def test_cases_are_of_all_kinds():
     """Those that are drawn once no fault is open."""
     seen, pairs, sides = collections.Counter(), set(), set()
-    for seed in range(1000):
-        case = random_case(seed, Wishes(placed=True), avoid=frozenset())
+    for seed in range(1700):
+        case = random_case(seed, Wishes(placed=True, layers=seed >= 1000), avoid=frozenset())
         definition, evaluator = case.definition, case.evaluator()
         seen.update(faults_shown(case))
         seen.update([f"rank {definition.rank}", f"{len(definition.stages)} stages", f"{len(definition.state)} fields",
@@ -292,6 +331,7 @@ def test_cases_are_of_all_kinds():
                      f"{len(definition.probes)} probes", f"{case.steps} steps"])
         seen.update(["in place"] * any(field in definition.outputs for field in definition.state))
         seen.update(["profile"] * bool(definition.profiles) + ["line"] * bool(definition.hold))
+        seen.update(kinds_of_layers(case))
         read = [(field, offset) for stage in definition.stages for field, places in reads_of(stage).items()
                 for offset in places]
         seen.update("constant beside" for field, offset in read if field in definition.constants and any(offset))
@@ -302,6 +342,6 @@ def test_cases_are_of_all_kinds():
     kinds = {*PROBLEM_WORDS, *MIRRORS}
     assert pairs == set(itertools.product(kinds, kinds)), "beyond two edges"
     assert sides == set(itertools.product(range(3), (False, True), kinds))
-    wanted = {*ALL_FAULTS, *(f"rank {rank}" for rank in (1, 2, 3)), "3 stages", "4 fields", "3 older", "2 between",
-              "1 probes", "in place", "profile", "line", "constant beside", "1 steps", "5 steps"}
+    wanted = {*ALL_FAULTS, *KINDS_OF_LAYERS, *(f"rank {rank}" for rank in (1, 2, 3)), "3 stages", "4 fields", "3 older",
+              "2 between", "1 probes", "in place", "profile", "line", "constant beside", "1 steps", "5 steps"}
     assert not wanted - {kind for kind, count in seen.items() if count >= 20}, seen

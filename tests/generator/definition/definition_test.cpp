@@ -429,6 +429,52 @@ TEST(Definition, MultiLineExpressionsAreShownAtTheirOwnLine) {
   EXPECT_TRUE(contains(message, "line 6, column 3")) << message;
 }
 
+std::string with_layer_fields(const std::string& rotate, const std::string& line = "") {
+  return "rank = 2\n" + line +
+         "fields = [\"u\", \"m(x in layer)\", \"n(y in layer)\", \"v\", \"q(x in layer)\"]\n"
+         "[update]\nv = \"u + m[x-1] + n + y_in_layer[y+1]\"\nq = \"0.5*m\"\n[rotate]\n" +
+         rotate;
+}
+
+TEST(LayerFields, ExistAlongTheAxisThatIsNamed) {
+  const Stencil stencil = parse_definition(with_layer_fields("v = \"u\"\nq = \"m\"\n", "layer = 20\n"), "t");
+  std::vector<int> axes;
+  for (int field = 0; field < 5; ++field) axes.push_back(layer_axis(stencil, field));
+  EXPECT_EQ(axes, (std::vector<int>{-1, 0, 1, -1, 0}));
+  EXPECT_EQ(stencil.layers, parse_layer_widths("20", 2));
+  EXPECT_EQ(layer_axis(parse_stencil("v = u + m; m(z in layer)", 3), 0), 2);
+}
+
+TEST(LayerFields, AreSelectedByTheLayer) {
+  const auto key = [](const std::string& update) {
+    return stencil_key(parse_definition(
+        "rank = 2\nfields = [\"u\", \"m(x in layer)\", \"v\"]\n[update]\nv = \"" + update + "\"\n", "t"));
+  };
+  EXPECT_EQ(key("u + m[x-1, y+1]"), key("u + select(x_in_layer[x-1], m[x-1, y+1], 0)"));
+  EXPECT_NE(key("u + m[x-1, y+1]"), key("u + select(x_in_layer, m[x-1, y+1], 0)"));
+  EXPECT_EQ(key("u + m[x-1, y+1]"), key_of("v = u + m[x-1, y+1]; m(x in layer)"));
+  EXPECT_NE(key("u + m[x-1, y+1]"), key_of("v = u + m[x-1, y+1]; m(y in layer)"));
+  EXPECT_TRUE(parse_stencil("d_x(m); m(x in layer)", 2).rotations.empty()) << "what is written is of the whole grid";
+}
+
+TEST(LayerFields, WidthsAreNoPartOfTheKey) {
+  const auto key = [](const std::string& line) {
+    return stencil_key(parse_definition(with_layer_fields("v = \"u\"\nq = \"m\"\n", line), "t"));
+  };
+  EXPECT_EQ(key(""), key("layer = 20\n"));
+  EXPECT_EQ(key(""), key("layer = \"x=3:4\"\n"));
+}
+
+TEST(LayerFields, ErrorsSayWhatToWrite) {
+  EXPECT_TRUE(contains(expression_error("v = u + m; m(z in layer)"), "m(x in layer)"));
+  EXPECT_TRUE(contains(definition_error("rank = 1\nfields = [\"u(x in layers)\"]"), "u(x in layer)"));
+  EXPECT_TRUE(contains(definition_error(with_layer_fields("", "layer = 2.5\n")), "write layer = 20"));
+  EXPECT_TRUE(contains(definition_error(with_layer_fields("", "layer = \"z=3\"\n")), "'z' is not an axis"));
+  EXPECT_TRUE(contains(definition_error(with_layer_fields("", "layer = \"3-4\"\n")), "line 2"));
+  EXPECT_TRUE(contains(definition_error(with_layer_fields("v = \"m\"\n")), "line 7, column 1: field 'v' becomes 'm'"));
+  EXPECT_TRUE(contains(definition_error(with_layer_fields("q = \"n\"\n")), "different axes"));
+}
+
 TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
   EXPECT_TRUE(contains(definition_error(""), "rank is missing"));
   EXPECT_TRUE(contains(definition_error("rank = 4"), "1, 2 or 3"));

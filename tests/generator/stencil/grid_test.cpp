@@ -71,6 +71,33 @@ TEST(Boundaries, RejectAxesBeyondTheRankRepeatsAndUnknownNames) {
   EXPECT_TRUE(contains(error, "'periodic'")) << error.what();
 }
 
+TEST(LayerWidths, OneNumberIsMeantForBothEndsOfEveryAxis) {
+  EXPECT_EQ(parse_layer_widths("20", 3), (LayerWidths{{20, 20, 20}, {20, 20, 20}}));
+  EXPECT_EQ(parse_layer_widths("20:0", 2), (LayerWidths{{20, 20, 0}, {0, 0, 0}}));
+}
+
+TEST(LayerWidths, AxesLeftOutHaveNone) {
+  EXPECT_EQ(parse_layer_widths("z=0:20,x=3", 3), (LayerWidths{{3, 0, 0}, {3, 0, 20}}));
+}
+
+TEST(LayerWidths, ParseWhatTheyPrint) {
+  const LayerWidths mixed{{20, 0, 7}, {20, 5, 0}};
+  EXPECT_EQ(to_string(mixed, 3), "x=20,y=0:5,z=7:0");
+  for (const LayerWidths& widths : {mixed, LayerWidths{}, LayerWidths{{9, 9, 9}, {9, 9, 9}}}) {
+    EXPECT_EQ(parse_layer_widths(to_string(widths, 3), 3), widths);
+  }
+  EXPECT_EQ(to_string(LayerWidths{{4, 4, 0}, {4, 4, 0}}, 2), "4");
+}
+
+TEST(LayerWidths, RejectWhatIsNoWidth) {
+  for (const char* text : {"", "-1", "2.5", "20:", ":20", "1:2:3", "99999999999999999999", "x=", "x=3,4", "x=3,x=4"}) {
+    const Error error = error_of([&] { parse_layer_widths(text, 3); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << text;
+    EXPECT_TRUE(contains(error, "x=20,y=20,z=0:20")) << error.what();
+  }
+  EXPECT_EQ(error_of([] { parse_layer_widths("z=3", 2); }).code(), ErrorCode::unknown_name);
+}
+
 TEST(Extents, OneNumberIsMeantForEveryAxis) {
   EXPECT_EQ(parse_extents("512", 3), (Extents{3, {512, 512, 512}}));
   EXPECT_EQ(parse_extents("512", 1), (Extents{1, {512, 1, 1}}));

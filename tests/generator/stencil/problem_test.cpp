@@ -147,5 +147,34 @@ TEST(Problem, RefusesConstantsThatTheComputeTypeCannotHold) {
   EXPECT_NE(objection("u * 1e-310", ElementType::f64), "");
 }
 
+/// What make_problem() says of layers of that width on 12 x 7 cells.
+std::string objection_to_layers(const char* layers, Boundary boundary) {
+  Stencil stencil = parse_stencil("v = u + m[x-2] + m[y+1]; m(x in layer)", 2);
+  if (layers != nullptr) stencil.layers = parse_layer_widths(layers, 2);
+  try {
+    make_problem(stencil, ElementType::f32, {boundary, boundary, boundary}, {2, {12, 7, 1}});
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+}
+
+TEST(Problem, LayersHaveWidthsThatGoWithTheBoundary) {
+  const auto refuses = [](const char* layers, Boundary boundary, std::string_view why) {
+    const std::string message = objection_to_layers(layers, boundary);
+    EXPECT_NE(message.find(why), std::string::npos) << (layers != nullptr ? layers : "none") << ": " << message;
+  };
+  refuses(nullptr, Boundary::zero, "--layer 20");
+  refuses("x=3", Boundary::periodic, "--layer x=0");
+  refuses("x=3:2", Boundary::reflect, "need 3 cells");
+  for (const char* fits : {"0", "3", "x=6", "x=12:0", "x=7:6", "x=0:20,y=7:0"}) {
+    for (const Boundary boundary : {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::reflect}) {
+      EXPECT_EQ(objection_to_layers(fits, boundary), "") << fits;
+    }
+  }
+  EXPECT_EQ(objection_to_layers("0", Boundary::periodic), "");
+}
+
 }  // namespace
 }  // namespace stencil_tune

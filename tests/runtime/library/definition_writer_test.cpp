@@ -48,6 +48,16 @@ TEST(DefinitionWriter, WordsBeyondEdgesStayInTheUpdates) {
       "edges"));
 }
 
+TEST(DefinitionWriter, LayersStayWithTheirWidths) {
+  const Stencil layered =
+      parse_stencil("u_next = u[x-1] + m_next[x+1]*x_in_layer[x-2] + n; m_next(x in layer); n(z in layer)", 3);
+  expect_same_key(layered);
+  Stencil wide = layered;
+  wide.layers = parse_layer_widths("x=4,z=0:5", 3);
+  expect_same_key(wide);
+  EXPECT_EQ(parse_definition(write_definition(wide), "written").layers, wide.layers);
+}
+
 TEST(DefinitionWriter, LeavesOutWhatNothingUses) {
   StencilBuilder builder("sparse", 1);
   builder.field("unused");
