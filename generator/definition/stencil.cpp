@@ -176,7 +176,9 @@ void DefinedStencil::hold(std::string_view field, std::string_view layers_of, st
                                      "later one reads and that becomes no other field, whose held layers it has",
                                      field));
   }
-  if (hold.field == hold.layers_of || older || profile_axis(stencil, hold.layers_of) >= 0) {
+  const int layers = layer_axis(stencil, hold.layers_of);  // outside of them its array is of no use
+  const bool partial = layers >= 0 && layers != layer_axis(stencil, hold.field);
+  if (hold.field == hold.layers_of || older || partial || profile_axis(stencil, hold.layers_of) >= 0) {
     text_.reject(offset, fmt::format("'{}' has no held layers for '{}': name a field that steps change, but no older "
                                      "time level, or one that no step writes",
                                      layers_of, field));

@@ -473,6 +473,10 @@ TEST(LayerFields, ErrorsSayWhatToWrite) {
   EXPECT_TRUE(contains(definition_error(with_layer_fields("", "layer = \"3-4\"\n")), "line 2"));
   EXPECT_TRUE(contains(definition_error(with_layer_fields("v = \"m\"\n")), "line 7, column 1: field 'v' becomes 'm'"));
   EXPECT_TRUE(contains(definition_error(with_layer_fields("q = \"n\"\n")), "different axes"));
+  EXPECT_TRUE(contains(
+      definition_error("rank = 1\nfields = [\"m(x in layer)\", \"u\", \"u1\", \"v\"]\n[[stage]]\nu1 = \"u[x-1] + m\"\n"
+                       "[[stage]]\nv = \"u1[x-1]\"\n[rotate]\nv = \"u\"\n[hold]\nu1 = \"m\"\n"),
+      "'m' has no held layers for 'u1'"));
 }
 
 TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
