@@ -291,10 +291,18 @@ Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>
   return zone;
 }
 
-/// Where a simpler update would hold other layers at the grid's edges, it is the whole one.
+/// Where a simpler update would hold other layers at the grid's edges, or where nothing is left of a stage, it is the
+/// whole one.
 Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>& pieces) {
-  Zone zone = make_zone(step, steps, pieces, {pieces[0].inside, pieces[1].inside, pieces[2].inside});
-  return holds_alike(step, zone) ? zone : make_zone(step, steps, pieces, {});
+  try {
+    Zone zone = make_zone(step, steps, pieces, {pieces[0].inside, pieces[1].inside, pieces[2].inside});
+    if (holds_alike(step, zone)) return zone;
+  } catch (const Error& error) {
+    const bool is_no_stencil =
+        error.code() == ErrorCode::malformed_definition || error.code() == ErrorCode::invalid_argument;
+    if (!is_no_stencil) throw;
+  }
+  return make_zone(step, steps, pieces, {});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ ALL_FAULTS = frozenset({"zero_then_neumann", "intermediate_layers", "crossed_out
                         "distances_across_a_cut", "unread_level_between", "places_of_the_reference",
                         "nothing_outside_layers"})
 #: Those that are not mended: cases that would show them are not drawn.
-OPEN_FAULTS: frozenset[str] = frozenset({"nothing_outside_layers"})
+OPEN_FAULTS: frozenset[str] = frozenset()
 
 NAMES = ("a", "b", "c", "p", "q", "r", "s", "u", "v", "w", "u_next", "u_prev", "u_new", "v_next", "p_old", "old", "next",
          "q1", "q2", "zz", "Ex", "h_2", "flux", "rho")

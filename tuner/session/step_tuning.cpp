@@ -100,7 +100,7 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   const std::vector<Problem> stages = single_stages(step);
   const std::vector<StageRange> passes = passes_with_candidates(step, target.limits);
   double left = 1;  // share of the budget
-  if (has_zones(step)) {
+  if (has_zones(step) && settings.candidates.empty()) {
     tuning.zoned = tune_in_zones(step, target, budget.next(kZonesShare), database, observer);
     tuning.no_fused = "the grid has layers: it is made in zones, whose times add up; small ones' are estimated";
     left -= kZonesShare;

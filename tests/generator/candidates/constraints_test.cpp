@@ -341,6 +341,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx48.by4.rx1.ry4.t2");
   add(run, "temporal.bx32.by1.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
+  Limits of_several_steps;
+  of_several_steps.least_fused_steps = 3;
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_several_steps);
   Limits of_little_memory;
   of_little_memory.most_fused_steps = 1;
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_little_memory);

@@ -251,6 +251,25 @@ TEST_F(ZonesOnHost, ZonesCoverTheGridOnceAndInsideThereIsTheBareEquation) {
   EXPECT_FALSE(asks_layers(inside.problem));
 }
 
+/// Where no layer is, nothing is left of its stages: that zone is made as the whole grid would be.
+TEST_F(ZonesOnHost, AZoneWithNothingToDoHasTheWholeUpdate) {
+  constexpr const char* kLayersAlone = R"toml(
+name = "layers_alone"
+rank = 2
+fields = ["m(x in layer)", "q(x in layer)", "u", "m_next(x in layer)"]
+[[stage]]
+q = "m[y+1] + u[x-1]"
+[[stage]]
+m_next = "0.5*q[x+1] + m"
+[rotate]
+m_next = "m"
+)toml";
+  const std::vector<Zone> all = zones(layered(kLayersAlone, {2, {200, 150, 1}}, "12", Boundary::zero), 2);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all.front().name, "inside");
+  EXPECT_EQ(all.front().problem.stencil.stages.size(), 2U);
+}
+
 TEST_F(ZonesOnHost, AGridWithoutRoomInsideIsMadeWhole) {
   EXPECT_TRUE(zones(layered(kAbsorbed, {2, {40, 30, 1}}, "14", Boundary::hold), 2).empty());
 }
