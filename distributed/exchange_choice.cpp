@@ -87,7 +87,7 @@ class Weighing {
 
   /// The steps that all ranks can fuse, and this one's rate where all know theirs.
   LocalKernel agreed(const Kernel& mine) {
-    const double rate = known_rate(mine.state().main_stages());
+    const double rate = mine.state().known_rate();
     const std::vector<std::int64_t> fused = gather_numbers(ranks_, mine.fused_steps());
     const std::vector<std::int64_t> knows = gather_numbers(ranks_, rate > 0 ? 1 : 0);
     const bool all_know = std::all_of(knows.begin(), knows.end(), [](std::int64_t known) { return known != 0; });

@@ -74,7 +74,7 @@ KernelAxes kernel_axes(const Problem& problem, const Family& family) {
     const int grid_axis = axes.grid_axis[axis];
     if (grid_axis < 0) continue;
     axes.extents[axis] = problem.extents.n[static_cast<std::size_t>(grid_axis)];
-    axes.strides[axis] = grid_axis == 0 ? 1 : grid_axis == 1 ? problem.pitch : problem.plane;
+    axes.strides[axis] = grid_axis == 0 ? 1 : grid_axis == 1 ? problem.pitch : problem.plane_cells();
     axes.reach[axis] = stage_reach(problem, grid_axis);
     axes.boundaries[axis] = problem.boundaries[static_cast<std::size_t>(grid_axis)];
   }

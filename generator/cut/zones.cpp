@@ -287,7 +287,7 @@ Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>
   stencil.layers = widths;
   zone.fields = simplified.fields();
   zone.problem = make_problem(std::move(stencil), step.type, step.boundaries, extents, step.pitch, steps, kWholeStep);
-  zone.problem.plane = step.plane;
+  zone.problem.plane = step.plane_cells();
   return zone;
 }
 
@@ -335,7 +335,7 @@ std::vector<Problem> zone_problems(const std::vector<Zone>& zones) {
     };
     if (std::any_of(problems.begin(), problems.end(), same)) continue;
     problems.push_back(zone.problem);
-    problems.back().plane = zone.problem.pitch * zone.problem.extents.n[1];
+    problems.back().plane = 0;
   }
   std::stable_sort(problems.begin(), problems.end(),
                    [](const Problem& a, const Problem& b) { return a.extents.cells() > b.extents.cells(); });

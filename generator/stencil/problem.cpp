@@ -214,7 +214,6 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.steps = steps;
   take_boundaries(problem);
   check(problem);
-  problem.plane = problem.pitch * extents.n[1];
   check_edges(problem);
   check_layers(problem);
   check_intermediates(problem);

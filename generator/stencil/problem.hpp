@@ -40,16 +40,17 @@ struct Problem {
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   Extents extents;
   std::int64_t pitch = 0;  ///< cells from one row to the next, >= extents.n[0]
-  std::int64_t plane = 0;  ///< cells from one plane to the next, >= pitch * extents.n[1]; more in a part of a grid
+  std::int64_t plane = 0;  ///< cells from one plane to the next in a part of a grid; 0: as many as the rows have
   int steps = 1;
   /// What candidates have in common that follows from the step and the boundaries. Copies of a problem share it.
   std::shared_ptr<Remembered> remembered = std::make_shared<Remembered>();
 
-  std::int64_t allocated_cells() const noexcept { return plane * extents.n[2]; }
+  std::int64_t plane_cells() const noexcept { return plane != 0 ? plane : pitch * extents.n[1]; }
+  std::int64_t allocated_cells() const noexcept { return plane_cells() * extents.n[2]; }
   std::size_t field_bytes() const noexcept { return static_cast<std::size_t>(allocated_cells()) * size_of(type); }
 };
 
-/// Derives the facts and fills pitch (0: dense rows) and plane (dense planes). kWholeStep becomes stage 0 where that is
+/// Derives the facts and fills pitch (0: dense rows). kWholeStep becomes stage 0 where that is
 /// the whole step. Throws Error(invalid_argument) when rank, pitch or steps do not fit, or a constant of the stage is
 /// no normal number of the type that it is computed in. A grid with nothing to update is legal here; updated_box() is
 /// then empty.

@@ -17,8 +17,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostSteps = 8;           // that zones make at once
-constexpr int kDrawn = 128;             // candidates for a zone whose winner nobody knows
+constexpr int kMostSteps = 8;  // that zones make at once
+constexpr int kDrawn = 128;    // candidates for a zone whose winner nobody knows
 
 /// The zone's cells in the grid's arrays.
 Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
@@ -27,7 +27,7 @@ Window window_of(const Problem& step, const Zone& zone, const StageKernel& kerne
     const int axis = profile_axis(step.stencil, field);
     const auto& at = zone.origin;
     const std::int64_t cells =
-        axis >= 0 ? at[static_cast<std::size_t>(axis)] : at[0] + at[1] * step.pitch + at[2] * step.plane;
+        axis >= 0 ? at[static_cast<std::size_t>(axis)] : at[0] + at[1] * step.pitch + at[2] * step.plane_cells();
     return static_cast<std::size_t>(cells * cell_bytes);
   };
   Window window{.origin = zone.origin, .inputs = {}, .outputs = {}, .fields = zone.fields};
@@ -160,6 +160,10 @@ std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, con
   return part;
 }
 
+double Kernel::State::known_rate() const {
+  return plan.front().in_zones ? rate_of(step, plan.front()) : stencil_tune::known_rate(main_stages());
+}
+
 bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts) {
   const Problem& step = state.step;
   if (!asks_layers(step) || !step.step.obstacle.empty()) return false;
@@ -174,7 +178,7 @@ bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, 
       single = std::move(part);
     }
   }
-  if (!best || known_rate(state.main_stages()) > rate_of(step, *best)) return false;
+  if (!best || state.known_rate() > rate_of(step, *best)) return false;
   PlanPart stages = std::move(state.plan.back());
   state.plan.clear();
   const bool fuses = best->steps > 1;

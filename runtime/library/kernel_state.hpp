@@ -80,6 +80,9 @@ struct Kernel::State {
   /// What most of a long run goes through.
   const std::vector<StageKernel>& main_stages() const { return plan.front().stages; }
 
+  /// GStencil/s of long runs, by their evidence; 0 where that is not known.
+  double known_rate() const;
+
   /// The worst match among main_stages().
   const Evidence& run_evidence() const noexcept;
 

@@ -104,7 +104,7 @@ class LocalKernels {
                                             evidence.match == Match::predicted ? "~" : "", evidence.gstencils,
                                             to_string(evidence.tuned_extents), name(evidence.match)));
     }
-    return {.fused_steps = kernel.fused_steps(), .gstencils = known_rate(kernel.state().main_stages())};
+    return {.fused_steps = kernel.fused_steps(), .gstencils = kernel.state().known_rate()};
   }
 
   const std::map<std::string, std::string>& sources() const { return sources_; }
