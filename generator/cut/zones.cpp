@@ -217,9 +217,10 @@ std::vector<Piece> pieces_of(const Problem& step, std::size_t axis, const Margin
   const std::int64_t n = step.extents.n[axis];
   const LayerWidths widths = step.stencil.layers.value_or(LayerWidths{});
   const std::int64_t low = widths.low[axis], high = widths.high[axis];
-  const std::vector<Piece> whole{{0, n, 0, n, low, high, low == 0 && high == 0}};
   const auto asked = layers_asked(step.stencil, axis);
-  if (!asked || (low == 0 && high == 0)) return whole;
+  const bool has_layers = asked && (low > 0 || high > 0);
+  const std::vector<Piece> whole{{0, n, 0, n, low, high, !has_layers}};
+  if (!has_layers) return whole;
   // The same at both ends, so that one problem serves both.
   const std::int64_t updated =
       std::max(margins.updated[axis].low - asked->low, margins.updated[axis].high + asked->high);

@@ -14,8 +14,8 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"name",  "rank",   "element", "fields",   "coefficients", "let",        "update",
-                                     "stage", "rotate", "hold",    "boundary", "layer",        "source",     "description"};
+const std::vector<std::string> kKeys{"name",  "rank",   "element", "fields",   "coefficients", "let",    "update",
+                                     "stage", "rotate", "hold",    "boundary", "layer",        "source", "description"};
 
 class DefinitionReader : private TomlReader {
  public:

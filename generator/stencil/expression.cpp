@@ -58,9 +58,10 @@ void require_axis(const Stencil& stencil, int axis) {
 
 void require_same_layers(const Stencil& stencil, const Rotation& rotation) {
   if (layer_axis(stencil, rotation.from) == layer_axis(stencil, rotation.to)) return;
-  reject(fmt::format("field '{}' becomes '{}' after a step, but only one of both exists in layers alone, or they are of "
-                     "different axes",
-                     stencil.fields[at(rotation.from)], stencil.fields[at(rotation.to)]));
+  reject(
+      fmt::format("field '{}' becomes '{}' after a step, but only one of both exists in layers alone, or they are of "
+                  "different axes",
+                  stencil.fields[at(rotation.from)], stencil.fields[at(rotation.to)]));
 }
 
 void require_whole_field(const Stencil& stencil, int field) {

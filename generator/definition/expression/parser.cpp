@@ -149,8 +149,8 @@ class Parser final : public ExpressionGrammar<NodeId> {
   NodeId edge(const Token& token) {
     const std::size_t axis = axis_of(Token{token.kind, token.text.substr(0, 1), token.value, token.offset});
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
-    const Operation op = token.text.ends_with("_before")  ? Operation::before
-                         : token.text.ends_with("_after") ? Operation::after
+    const Operation op = token.text.ends_with("_before")    ? Operation::before
+                         : token.text.ends_with("_after")   ? Operation::after
                          : token.text.ends_with("_outside") ? Operation::outside
                                                             : Operation::in_layer;
     return build(token.offset,

@@ -114,7 +114,8 @@ struct Profile {
   int axis = 0;
 };
 
-/// A field that exists only in the layers at the two ends of an axis. Elsewhere it is read as 0, and 0 is written there.
+/// A field that exists only in the layers at the two ends of an axis. Elsewhere it is read as 0, and 0 is written
+/// there.
 struct LayerField {
   int field = 0;  ///< index into fields
   int axis = 0;
@@ -190,9 +191,9 @@ class StencilBuilder {
   int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
   int profile(std::string_view name,
-              int axis);  ///< index of a field that varies along that axis alone, added at first use
-  void layer_field(int field, int axis);       ///< the field exists only in the axis's layers
-  void layers(const LayerWidths& widths);      ///< where nobody asks for others
+              int axis);                   ///< index of a field that varies along that axis alone, added at first use
+  void layer_field(int field, int axis);   ///< the field exists only in the axis's layers
+  void layers(const LayerWidths& widths);  ///< where nobody asks for others
   void boundary(int axis, Boundary boundary);  ///< sets the axis's, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
