@@ -156,8 +156,7 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
   for (const auto& [definition, boundary, layers, fused] : {Case{kAbsorbed, hold, "9", 2},
                                                             {kAbsorbed, hold, "x=6:0,y=0:8", 1},
                                                             {kAbsorbed, zero, "x=11:5,y=7", 3},
-                                                            {kAbsorbed, reflect, "9", 2},
-                                                            {kSponge, clamp, "x=6:0,y=0:8", 2},
+                                                            {kSponge, reflect, "x=6:0,y=0:8", 2},
                                                             {kSponge, hold, "x=11:5,y=7", 2}}) {
     const Problem problem = layered(definition, {2, {157, 93, 1}}, layers, boundary);
     SCOPED_TRACE(problem.stencil.name + " " + std::string(name(boundary)) + " " + layers);
@@ -165,7 +164,7 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
     EXPECT_EQ(kernel.fused_steps(), fused);
     EXPECT_NE(kernel.run_evidence().sentence().find("zones"), std::string::npos);
     kernel.prepare();
-    for (const int steps : {fused, 2 * fused + 1}) expect_right(problem, kernel, steps);
+    expect_right(problem, kernel, 2 * fused + 1);
   }
 }
 
@@ -176,7 +175,7 @@ TEST_F(ZonesOnHost, OneInThreeAxesOfWhichOnlyTheInsideIsKnown) {
   EXPECT_EQ(kernel.fused_steps(), 2);
   EXPECT_EQ(kernel.match(), Match::default_candidate) << "what most cells of a layer run";
   kernel.prepare();
-  for (const int steps : {2, 5}) expect_right(problem, kernel, steps);
+  expect_right(problem, kernel, 5);
 }
 
 /// Sources in every zone and at their seams, and receivers beside them.
