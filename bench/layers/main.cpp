@@ -25,7 +25,7 @@ namespace {
 namespace st = stencil_tune;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMostDifference = 1e-4;  // of a cell, in units of the field's greatest value
+constexpr double kMostDifference = 1e-4;  // between two cells, in units of the field's greatest value
 
 /// Fields in host memory, as a solver would begin: a random state between small numbers, profiles that damp.
 class Start {

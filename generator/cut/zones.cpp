@@ -150,7 +150,7 @@ class Simplified {
       case Operation::in_layer:
         return builder_->in_layer(node.index, along);
       default:
-        return builder_->read(number(node.index), node.offset);  // of a field or a profile
+        return builder_->read(number(node.index), node.offset);  // a field or a profile
     }
   }
 
@@ -169,7 +169,7 @@ struct Piece {
   std::int64_t low = 0, high = 0;              ///< cells that are made there
   std::int64_t from = 0, to = 0;               ///< with what they read
   std::int64_t layer_low = 0, layer_high = 0;  ///< widths of the layers in it
-  bool inside = false;                         ///< of the axis's layers
+  bool inside = false;                         ///< it lies in none of the axis's layers
 };
 
 /// What zones see of each other, in cells.

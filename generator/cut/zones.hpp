@@ -21,7 +21,7 @@ namespace stencil_tune {
 
 struct Zone {
   std::string name;         ///< "inside", "x", "xz": the axes in whose layers it lies
-  Problem problem;          ///< of its cells and what they read around them, with the grid's pitch and plane
+  Problem problem;          ///< its cells and what they read around them, with the grid's pitch and plane
   std::vector<int> fields;  ///< for each field of the problem's stencil: its number in the grid's
   std::array<std::int64_t, kMaxRank> origin{0, 0, 0};  ///< the problem's first cell, in the grid
   Box box;                                             ///< the cells that it makes, among the problem's

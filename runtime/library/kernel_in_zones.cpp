@@ -66,7 +66,7 @@ double cost_of(const Candidate& candidate, const Box& box) {
   return threads * tuning.register_x * tuning.register_y * planes * (1 + planes / kLongWalk);
 }
 
-/// Of some legal ones, drawn by chance but always the same, the one that should take least time.
+/// The candidate that should take least time among some legal ones, drawn by chance but always the same.
 std::optional<Choice> any_choice(const Zone& zone, const LookupTarget& target, int steps) {
   Limits limits = target.limits;
   limits.least_fused_steps = steps;
@@ -91,7 +91,7 @@ std::optional<Choice> any_choice(const Zone& zone, const LookupTarget& target, i
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
-/// Of a step, in nanoseconds; zones whose rate nobody knows count as slow ones.
+/// Nanoseconds of a step; zones whose rate nobody knows count as slow ones.
 double time_of(const PlanPart& part) {
   double known = 0, known_cells = 0, unknown_cells = 0;
   for (const StageKernel& zone : part.stages) {

@@ -20,7 +20,7 @@ struct PassWinner {
 };
 
 struct StepTuning {
-  std::vector<ZonedSteps> zoned;       ///< of a grid with layers; whole steps of the whole grid are not tuned then
+  std::vector<ZonedSteps> zoned;  ///< a grid with layers has these; whole steps of the whole grid are not tuned then
   std::vector<TuningOutcome> stages;   ///< one a stage, in order; fewer where an interruption came in between
   std::vector<PassWinner> passes;      ///< winners of the passes that stages may share
   std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates

@@ -18,7 +18,7 @@ constexpr int kMostRounds = 3;       // numbers of steps that are tried
 constexpr double kLeastRoundS = 90;  // seconds of one: wide kernels compile for 5 to 10 s each
 constexpr int kFirstSteps = 2;
 constexpr double kSmallZone = 0.004;  // share of the cells below which a zone is not tuned
-constexpr double kLayerWeight = 6;    // of a cell in a layer beside one inside: slower, and less is known of it
+constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 

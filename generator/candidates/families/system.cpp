@@ -177,7 +177,7 @@ std::vector<Tuning> defaults(const Problem& problem) {
     }
   }
   const std::vector<Tuning> longer = choices;
-  for (Tuning tuning : longer) {  // of a grid with few planes
+  for (Tuning tuning : longer) {  // grids with few planes have no room for chunks
     tuning.chunks = 1;
     choices.push_back(tuning);
   }

@@ -15,7 +15,7 @@ struct Clause {
   Token name;  ///< the left side; kind `end` where there is none
   ExpressionText right;
   std::optional<double> number;  ///< where the right side is made of numbers alone
-  std::string_view place{};      ///< of "dz(z)" or "psx(x in layer)", which declares a field: what stands in brackets
+  std::string_view place{};      ///< what stands in brackets in "dz(z)" or "psx(x in layer)"
 };
 
 /// Whether a clause gives the name a value.

@@ -161,8 +161,8 @@ struct Stencil {
   std::vector<Hold> holds;                ///< whose held layers intermediates have (StepStage::layers_of)
   std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
   std::vector<LayerField> layer_fields;   ///< those of the fields that exist only in layers
-  std::optional<LayerWidths> layers;      ///< of the layers, where it has such fields: given with the problem. Never
-                                          ///< part of the key
+  std::optional<LayerWidths> layers;      ///< how wide the layers are; given with the problem. Never part of the
+                                          ///< key
   std::array<std::optional<Boundary>, kMaxRank>
       boundary;  ///< what its definition says of an axis; part of a problem's boundaries, never of the key
   std::optional<ElementType>
