@@ -8,13 +8,12 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
 
-constexpr std::int64_t kVectorLineBytes = 32;
+constexpr std::int64_t kSectorBytesOfRow = 32;
 constexpr std::int64_t kWarpSize = 32;  // lanes of a row of a tile of fused steps, each with as many cells as it reads
 
 using Axes = std::array<bool, kMaxRank>;
@@ -225,7 +224,7 @@ std::vector<Piece> pieces_of(const Problem& step, std::size_t axis, const Margin
   const std::int64_t updated =
       std::max(margins.updated[axis].low - asked->low, margins.updated[axis].high + asked->high);
   const std::int64_t read = std::max(margins.read[axis].low, margins.read[axis].high);
-  const std::int64_t sector = axis == 0 ? kVectorLineBytes / static_cast<std::int64_t>(size_of(step.type)) : 1;
+  const std::int64_t sector = axis == 0 ? kSectorBytesOfRow / static_cast<std::int64_t>(size_of(step.type)) : 1;
   const std::int64_t begin = low == 0 ? 0 : round_up(low + updated, sector);
   const std::int64_t end = high == 0 ? n : round_down(n - high - updated, sector);
   const bool is_x = axis == 0 && step.extents.rank > 1;
@@ -266,6 +265,15 @@ bool holds_alike(const Problem& step, const Zone& zone) {
   return true;
 }
 
+/// Whether the zone stores nothing but what the whole grid's launches store: a field between stages that nobody reads
+/// any more would be left at the end of a step.
+bool stores_alike(const Problem& step, const Zone& zone, int steps) {
+  const std::vector<int> stored = kernel_outputs(step, steps), outputs = kernel_outputs(zone.problem, steps);
+  return std::all_of(outputs.begin(), outputs.end(), [&](int field) {
+    return std::find(stored.begin(), stored.end(), zone.fields[at(field)]) != stored.end();
+  });
+}
+
 /// The zone of these pieces, one an axis, with an update that is simplified for these axes.
 Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>& pieces, const Axes& no_layer) {
   Zone zone;
@@ -292,12 +300,12 @@ Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>
   return zone;
 }
 
-/// Where a simpler update would hold other layers at the grid's edges, or where nothing is left of a stage, it is the
-/// whole one.
+/// Where a simpler update would hold other layers at the grid's edges or store more, or where nothing is left of a
+/// stage, it is the whole one.
 Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>& pieces) {
   try {
     Zone zone = make_zone(step, steps, pieces, {pieces[0].inside, pieces[1].inside, pieces[2].inside});
-    if (holds_alike(step, zone)) return zone;
+    if (holds_alike(step, zone) && stores_alike(step, zone, steps)) return zone;
   } catch (const Error& error) {
     const bool is_no_stencil =
         error.code() == ErrorCode::malformed_definition || error.code() == ErrorCode::invalid_argument;

@@ -271,6 +271,28 @@ m_next = "m"
   EXPECT_EQ(all.front().problem.stencil.stages.size(), 2U);
 }
 
+/// Inside of the layers nobody reads q.
+TEST_F(ZonesOnHost, AFieldBetweenStagesThatALayerAloneReadsIsStoredNowhere) {
+  constexpr const char* kReadInLayers = R"toml(
+name = "read_in_layers"
+rank = 2
+fields = ["u", "m(x in layer)", "q", "u_next", "m_next(x in layer)"]
+[[stage]]
+q = "0.5*u[x-1] + 0.25*u[y+1]"
+[[stage]]
+m_next = "0.5*q[x+1] + m"
+u_next = "0.5*u + 0.25*u[x+1] + m"
+[rotate]
+u_next = "u"
+m_next = "m"
+)toml";
+  const Problem problem = layered(kReadInLayers, {2, {157, 93, 1}}, "9", Boundary::zero);
+  Kernel kernel = lookup_tuned(problem, 2);
+  EXPECT_EQ(kernel.fused_steps(), 2);
+  kernel.prepare();
+  expect_right(problem, kernel, 5);
+}
+
 TEST_F(ZonesOnHost, AGridWithoutRoomInsideIsMadeWhole) {
   EXPECT_TRUE(zones(layered(kAbsorbed, {2, {40, 30, 1}}, "14", Boundary::hold), 2).empty());
 }
