@@ -287,6 +287,13 @@ u_next = "u"
 m_next = "m"
 )toml";
   const Problem problem = layered(kReadInLayers, {2, {157, 93, 1}}, "9", Boundary::zero);
+  const std::vector<int> stored = kernel_outputs(problem, 2);
+  for (const Zone& zone : zones(problem, 2)) {
+    for (const int output : kernel_outputs(zone.problem, 2)) {
+      EXPECT_EQ(std::count(stored.begin(), stored.end(), zone.fields[static_cast<std::size_t>(output)]), 1)
+          << zone.name;
+    }
+  }
   Kernel kernel = lookup_tuned(problem, 2);
   EXPECT_EQ(kernel.fused_steps(), 2);
   kernel.prepare();
