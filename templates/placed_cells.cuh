@@ -8,12 +8,54 @@
 
 namespace stencil_tune {
 
-/// Source: the cells of the update's inputs, called as it calls them. S: what the kernel's arguments are of; S::kPlace is
-/// how many coefficients there are. Behind them the arguments hold 64 bits each: the coordinates of the grid's first cell,
-/// along the kernel's axes (0 to 2), the step's number (3), the addresses of the profiles, and where an update asks for
+/// What an update reads along one axis: the entry of a profile, or with kLayer as its number whether the cell lies in a
+/// layer. The offset is that of the cell that is asked about.
+struct AxisRead {
+  int profile, axis, offset;
+};
+inline constexpr int kLayer = -1;
+
+/// Where kernels read what lies along their axes. S: what the kernel's arguments are of; S::kPlace is how many
+/// coefficients there are. Behind them the arguments hold 64 bits each: the coordinates of the grid's first cell, along the
+/// kernel's axes (0 to 2), the step's number (3), the addresses of the profiles, S::kBeforeLayers, and where an update asks for
 /// layers, two for each of the kernel's axes: the first cell that lies in none, and the first one behind those.
-/// Axes are the kernel's. An offset is that of the cell that is asked about, along the axis.
-template <class S, class Source>
+template <class S>
+struct PlaceArguments {
+  using Value = typename S::Value;
+  using Index = typename S::Index;
+
+  const Arguments<S>& arguments;
+
+  STENCIL_DEVICE long long number(int i) const {
+    return whole_number(arguments.coefficients + S::kPlace + i * (8 / static_cast<int>(sizeof(Value))));
+  }
+  STENCIL_DEVICE Index extent(int axis) const { return static_cast<Index>(arguments.n[axis]); }
+
+  /// cell: its index along the axis.
+  template <int kProfile, int kAxis>
+  STENCIL_DEVICE Value read(Index cell) const {
+    if constexpr (kProfile == kLayer) {
+      constexpr int kFirst = 4 + S::kBeforeLayers + 2 * kAxis;
+      return Value(cell < static_cast<Index>(number(kFirst)) || cell >= static_cast<Index>(number(kFirst + 1)));
+    } else {
+      constexpr Boundary kBoundary = kAxis == 0 ? S::kBoundaryX : kAxis == 1 ? S::kBoundaryY : S::kBoundaryZ;
+      if (is_outside<kBoundary>(cell, extent(kAxis))) return Value(0);
+      const auto* entries = reinterpret_cast<const typename S::Storage*>(number(4 + kProfile));
+      Value entry;
+      load_cells<LoadHint::read_only, 1>(entries + inside<kBoundary>(cell, extent(kAxis)), &entry);
+      return entry;
+    }
+  }
+};
+
+/// Nothing was read before.
+struct NothingKept {
+  static constexpr bool kAny = false;
+};
+
+/// Source: the cells of the update's inputs, called as it calls them. Kept: what the thread has read along axes before
+/// (temporal_place.cuh), or nothing. Axes are the kernel's. An offset is that of the cell that is asked about, along the axis.
+template <class S, class Source, class Kept = NothingKept>
 struct PlacedCells {
   using Value = typename S::Value;
   using Index = typename S::Index;
@@ -22,6 +64,7 @@ struct PlacedCells {
   const Arguments<S>& arguments;
   Index x, y, z;  ///< the cell; outside the grid only where its value is never used
   int ahead;      ///< steps that were made since the launch began
+  Kept kept;
 
   STENCIL_DEVICE Value operator()(int f, int dx, int dy, int dz) const { return cells(f, dx, dy, dz); }
 
@@ -40,33 +83,24 @@ struct PlacedCells {
     return static_cast<Value>(beyond > 0 ? beyond : Index(0));
   }
 
-  STENCIL_DEVICE Value profile(int which, int axis, int offset) const {
-    if (axis == 0) return entry<S::kBoundaryX>(which, x + offset, extent(0));
-    if (axis == 1) return entry<S::kBoundaryY>(which, y + offset, extent(1));
-    return entry<S::kBoundaryZ>(which, z + offset, extent(2));
+  template <int kProfile, int kAxis, int kOffset>
+  STENCIL_DEVICE Value profile() const {
+    if constexpr (Kept::kAny) {
+      return kept.template read<kProfile, kAxis, kOffset>();
+    } else {
+      return place().template read<kProfile, kAxis>(index(kAxis) + kOffset);
+    }
   }
-
-  /// profiles: how many there are.
-  STENCIL_DEVICE Value in_layer(int profiles, int axis, int offset) const {
-    const int first = 4 + profiles + 2 * axis;
-    const Index cell = index(axis) + offset;
-    return Value(cell < static_cast<Index>(number(first)) || cell >= static_cast<Index>(number(first + 1)));
+  template <int kAxis, int kOffset>
+  STENCIL_DEVICE Value in_layer() const {
+    return profile<kLayer, kAxis, kOffset>();
   }
 
  private:
+  STENCIL_DEVICE PlaceArguments<S> place() const { return {arguments}; }
   STENCIL_DEVICE Index index(int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
-  STENCIL_DEVICE Index extent(int axis) const { return static_cast<Index>(arguments.n[axis]); }
-
-  STENCIL_DEVICE long long number(int i) const {
-    return whole_number(arguments.coefficients + S::kPlace + i * (8 / static_cast<int>(sizeof(Value))));
-  }
-
-  template <Boundary kBoundary>
-  STENCIL_DEVICE Value entry(int which, Index i, Index n) const {
-    if (is_outside<kBoundary>(i, n)) return Value(0);
-    const auto* entries = reinterpret_cast<const typename S::Storage*>(number(4 + which));
-    return entries[inside<kBoundary>(i, n)];
-  }
+  STENCIL_DEVICE Index extent(int axis) const { return place().extent(axis); }
+  STENCIL_DEVICE long long number(int i) const { return place().number(i); }
 };
 
 }  // namespace stencil_tune

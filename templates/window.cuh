@@ -73,7 +73,7 @@ STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedB
       using Read = Cells<S, Source, i, kJ, kK>;
       typename S::Value cell[S::kOutputs];
       if constexpr (T::kPlaced) {
-        S::update(PlacedCells<S, Read>{{source}, arguments, x + i, y + kJ, z + kK, 0}, arguments.coefficients, cell);
+        S::update(PlacedCells<S, Read>{{source}, arguments, x + i, y + kJ, z + kK, 0, {}}, arguments.coefficients, cell);
       } else {
         S::update(Read{source}, arguments.coefficients, cell);
       }

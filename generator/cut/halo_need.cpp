@@ -30,7 +30,8 @@ HaloLayers read_from(const HaloLayers& from, const std::array<Reach, kMaxRank>& 
 
 class Backwards {
  public:
-  explicit Backwards(const Problem& problem) : problem_(problem) {
+  Backwards(const Problem& problem, std::vector<HaloLayers> wanted) : problem_(problem) {
+    need_.fields = std::move(wanted);
     need_.fields.resize(problem.stencil.fields.size());
     const auto axes = problem.boundaries.begin();
     holds_ = std::count(axes, axes + problem.extents.rank, Boundary::hold) > 0;
@@ -47,7 +48,7 @@ class Backwards {
   HaloNeed run(int steps) && {
     for (int step = 0; step < steps; ++step) {
       undo_rotations();
-      for (auto stage = problem_.step.stages.rbegin(); stage != problem_.step.stages.rend(); ++stage) undo(*stage);
+      for (std::size_t stage = problem_.step.stages.size(); stage-- > 0;) undo(stage);
     }
     return std::move(need_);
   }
@@ -64,7 +65,8 @@ class Backwards {
   }
 
   /// Outputs have the held layers of other fields, which are needed as far as they are.
-  void undo(const StepStage& stage) {
+  void undo(std::size_t number) {
+    const StepStage& stage = problem_.step.stages[number];
     const StageFacts& facts = stage.facts;
     HaloLayers outputs{};
     std::vector<HaloLayers> held;
@@ -72,13 +74,29 @@ class Backwards {
       widen(outputs, need_.fields[at(field)]);
       held.push_back(std::exchange(need_.fields[at(field)], {}));
     }
-    widen(need_.updated, outputs);
+    if (asks_layers(problem_)) widen(need_.asked, asked_from(outputs, problem_.stencil.stages[number]));
     for (std::size_t i = 0; holds_ && i < held.size(); ++i) widen(need_.fields[at(stage.layers_of[i])], held[i]);
     for (std::size_t i = 0; i < facts.inputs.size(); ++i) {
       widen(need_.fields[at(facts.inputs[i])], read_from(outputs, seen(facts.reach[i])));
     }
     widen(need_.arrays, read_from(outputs, seen(facts.farthest)));
     widen(need_.arrays, read_from(outputs, seen(profiles_)));
+  }
+
+  /// How far updates ask for layers that are made so far beyond the own cells.
+  HaloLayers asked_from(const HaloLayers& outputs, const Stage& stage) const {
+    std::vector<NodeId> updates;
+    for (const Update& update : stage.updates) updates.push_back(update.expression);
+    const std::vector<bool> used = reachable(problem_.stencil, updates);
+    HaloLayers asked{};
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      const Node& node = problem_.stencil.nodes[i];
+      if (!used[i] || node.op != Operation::in_layer) continue;
+      const std::size_t axis = at(node.index);
+      asked[axis].low = std::max(asked[axis].low, outputs[axis].low - node.offset[axis]);
+      asked[axis].high = std::max(asked[axis].high, outputs[axis].high + node.offset[axis]);
+    }
+    return asked;
   }
 
   /// What a definition changes beyond an edge is wrong as far as it looks for one. Where an axis mirrors, reads beyond
@@ -102,7 +120,9 @@ class Backwards {
 
 }  // namespace
 
-HaloNeed halo_need(const Problem& problem, int steps) { return Backwards(problem).run(steps); }
+HaloNeed halo_need(const Problem& problem, int steps, std::vector<HaloLayers> wanted) {
+  return Backwards(problem, std::move(wanted)).run(steps);
+}
 
 std::vector<int> fields_with_halos(const Problem& problem) {
   std::vector<int> fields = problem.step.state;

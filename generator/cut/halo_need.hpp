@@ -15,12 +15,13 @@ struct HaloNeed {
   /// Layers that the arrays need, all alike: as far as any field is needed between the steps and stages, and what
   /// boundary hold keeps from being written at an array's ends.
   HaloLayers arrays{};
-  HaloLayers updated{};  ///< how far beyond its own cells a part updates some on the way
+  HaloLayers asked{};  ///< how far beyond its own cells updates ask whether one lies in a layer
 };
 
-/// What `steps` whole steps need, after which a part's own cells must be right. What a step computes wrongly at an
-/// array's end, where the neighbour's cells begin, comes nearer with each stage by as much as that reads.
-HaloNeed halo_need(const Problem& problem, int steps);
+/// What `steps` whole steps need, after which a part's own cells must be right, of some fields so many layers more.
+/// What a step computes wrongly at an array's end, where the neighbour's cells begin, comes nearer with each stage by
+/// as much as that reads.
+HaloNeed halo_need(const Problem& problem, int steps, std::vector<HaloLayers> wanted = {});
 
 /// All that must be right in halos before the first step: fields that a step changes and the next one reads, those that
 /// no step changes, and those whose held layers alone are read.

@@ -166,81 +166,138 @@ class Simplified {
 /// A part of an axis.
 struct Piece {
   std::int64_t low = 0, high = 0;              ///< cells that are made there
-  std::int64_t from = 0, to = 0;               ///< with what they read
   std::int64_t layer_low = 0, layer_high = 0;  ///< widths of the layers in it
   bool inside = false;                         ///< it lies in none of the axis's layers
 };
 
-/// What zones see of each other, in cells.
-struct Margins {
-  HaloLayers updated;  ///< how far beyond the zone's cells others are updated on the way
-  HaloLayers read;     ///< how far beyond them cells are read
+using Pieces = std::array<Piece, kMaxRank>;
+
+/// An update that is simplified for some axes, and what its zones must see.
+struct ZoneUpdate {
+  Problem whole;            ///< of the whole grid
+  std::vector<int> fields;  ///< for each field of its stencil: its number in the grid's
+  HaloLayers read;          ///< how far beyond a zone's cells it reads
 };
 
-/// Outputs whose stage holds fewer layers than another are stored beyond a launch's box by as much.
-std::int64_t stored_beyond(const Problem& step, std::size_t axis, bool high) {
-  if (step.boundaries[axis] != Boundary::hold) return 0;
-  std::int64_t most = 0;
-  const auto reach = [high](const Reach& far) { return high ? far.high : -far.low; };
+/// Outputs whose stage holds fewer layers than another are stored beyond a launch's box by as much. For each field,
+/// after the step.
+std::vector<HaloLayers> stored_beyond(const Problem& step) {
+  std::vector<HaloLayers> beyond(step.stencil.fields.size());
   for (const StepStage& stage : step.step.stages) {
-    most = std::max<std::int64_t>(most, reach(step.facts.farthest[axis]) - reach(stage.facts.farthest[axis]));
-  }
-  return most;
-}
-
-Margins margins_of(const Problem& step, int steps) {
-  const HaloNeed need = halo_need(step, steps);
-  Margins margins{need.updated, need.arrays};
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    for (HaloLayers* layers : {&margins.updated, &margins.read}) {
-      (*layers)[axis].low += stored_beyond(step, axis, false);
-      (*layers)[axis].high += stored_beyond(step, axis, true);
+    HaloLayers layers{};
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (step.boundaries[axis] != Boundary::hold) continue;
+      const Reach whole = step.facts.farthest[axis], own = stage.facts.farthest[axis];
+      layers[axis] = {std::max(0, own.low - whole.low), std::max(0, whole.high - own.high)};
+    }
+    for (const int output : stage.facts.outputs) {
+      beyond[at(output)] = layers;
+      for (const Rotation& rotation : step.stencil.rotations) {
+        if (rotation.from == output) beyond[at(rotation.to)] = layers;
+      }
     }
   }
-  return margins;
+  return beyond;
 }
 
-/// How far below and above a cell updates ask for layers; nothing where they do not.
-std::optional<Reach> layers_asked(const Stencil& stencil, std::size_t axis) {
-  std::optional<Reach> reach;
-  for (const Node& node : stencil.nodes) {
-    if (node.op != Operation::in_layer || node.index != static_cast<int>(axis)) continue;
-    if (!reach) reach.emplace();
-    *reach = {std::min(reach->low, node.offset[axis]), std::max(reach->high, node.offset[axis])};
+ZoneUpdate make_update(const Problem& step, int steps, const Axes& no_layer) {
+  Simplified simplified(step.stencil, no_layer);
+  Stencil stencil = std::move(simplified).run();
+  ZoneUpdate update{
+      make_problem(std::move(stencil), step.type, step.boundaries, step.extents, step.pitch, steps, kWholeStep),
+      simplified.fields(),
+      {}};
+  update.read = halo_need(update.whole, steps, stored_beyond(update.whole)).arrays;
+  return update;
+}
+
+/// How far from its layers the cells of a zone with this update must lie, which is in none of that axis, alike at both
+/// ends. What its update needs after the first step it has right if no stage of that step asks for a cell in a layer;
+/// and nothing that it stores beyond them may lie in one.
+std::int64_t distance_of(const Problem& step, int steps, const ZoneUpdate& update, std::size_t axis) {
+  const HaloNeed later = halo_need(update.whole, steps - 1, stored_beyond(update.whole));
+  std::vector<HaloLayers> after_first = stored_beyond(step);
+  std::int64_t distance = 0;
+  for (const HaloLayers& stored : after_first) distance = std::max({distance, stored[axis].low, stored[axis].high});
+  std::fill(after_first.begin(), after_first.end(), HaloLayers{});
+  for (std::size_t i = 0; i < update.fields.size(); ++i) after_first[at(update.fields[i])] = later.fields[i];
+  const HaloWidth asked = halo_need(step, 1, after_first).asked[axis];
+  return std::max({distance, asked.low, asked.high});
+}
+
+bool asks_layers(const Stencil& stencil, std::size_t axis) {
+  return std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [axis](const Node& node) {
+    return node.op == Operation::in_layer && node.index == static_cast<int>(axis);
+  });
+}
+
+/// The updates of a grid's zones, each made once. Where nothing is left of a stage it is the whole update.
+class ZoneUpdates {
+ public:
+  ZoneUpdates(const Problem& step, int steps) : step_(step), steps_(steps) {}
+
+  const ZoneUpdate& of(const Axes& no_layer) {
+    std::optional<ZoneUpdate>& update = made_[4U * no_layer[2] + 2U * no_layer[1] + no_layer[0]];
+    if (update) return *update;
+    try {
+      update = make_update(step_, steps_, no_layer);
+    } catch (const Error& error) {
+      const bool is_no_stencil =
+          error.code() == ErrorCode::malformed_definition || error.code() == ErrorCode::invalid_argument;
+      if (!is_no_stencil || no_layer == Axes{}) throw;
+      update = of({});
+    }
+    return *update;
   }
-  return reach;
+
+ private:
+  const Problem& step_;
+  int steps_;
+  std::array<std::optional<ZoneUpdate>, 8> made_;
+};
+
+std::int64_t sector_of(const Problem& step, std::size_t axis) {
+  return axis == 0 ? kSectorBytesOfRow / static_cast<std::int64_t>(size_of(step.type)) : 1;
+}
+
+/// What a zone's problem has of an axis: its cells and what they read, alike at both ends so that one problem serves
+/// both.
+Piece with_reads(const Problem& step, std::size_t axis, const Piece& piece, const ZoneUpdate& update) {
+  const std::int64_t n = step.extents.n[axis], sector = sector_of(step, axis);
+  const std::int64_t read = std::max(update.read[axis].low, update.read[axis].high);
+  const bool is_x = axis == 0 && step.extents.rank > 1;
+  const std::int64_t least = is_x ? kWarpSize * std::max(1, update.whole.facts.radius[axis]) : 1;
+  Piece wide = piece;
+  if (piece.low > 0) wide.low = std::max<std::int64_t>(0, round_down(std::min(piece.low - read, n - least), sector));
+  if (piece.high < n) wide.high = std::min(n, round_up(std::max(piece.high + read, least), sector));
+  return wide;
 }
 
 /// One piece where the axis has no layers, or no room between them.
-std::vector<Piece> pieces_of(const Problem& step, std::size_t axis, const Margins& margins) {
+std::vector<Piece> pieces_of(const Problem& step, int steps, ZoneUpdates& updates, std::size_t axis) {
   const std::int64_t n = step.extents.n[axis];
   const LayerWidths widths = step.stencil.layers.value_or(LayerWidths{});
   const std::int64_t low = widths.low[axis], high = widths.high[axis];
-  const auto asked = layers_asked(step.stencil, axis);
-  const bool has_layers = asked && (low > 0 || high > 0);
-  const std::vector<Piece> whole{{0, n, 0, n, low, high, !has_layers}};
+  const bool has_layers = asks_layers(step.stencil, axis) && (low > 0 || high > 0);
+  const std::vector<Piece> whole{{0, n, low, high, !has_layers}};
   if (!has_layers) return whole;
-  // The same at both ends, so that one problem serves both.
-  const std::int64_t updated =
-      std::max(margins.updated[axis].low - asked->low, margins.updated[axis].high + asked->high);
-  const std::int64_t read = std::max(margins.read[axis].low, margins.read[axis].high);
-  const std::int64_t sector = axis == 0 ? kSectorBytesOfRow / static_cast<std::int64_t>(size_of(step.type)) : 1;
-  const std::int64_t begin = low == 0 ? 0 : round_up(low + updated, sector);
-  const std::int64_t end = high == 0 ? n : round_down(n - high - updated, sector);
-  const bool is_x = axis == 0 && step.extents.rank > 1;
-  const std::int64_t least = is_x ? kWarpSize * std::max(1, step.facts.radius[axis]) : 1;
-  const auto from = [&](std::int64_t cell) {
-    return std::max<std::int64_t>(0, round_down(std::min(cell - read, n - least), sector));
-  };
-  const auto to = [&](std::int64_t cell) { return std::min(n, round_up(std::max(cell + read, least), sector)); };
+  Axes no_layer{};
+  no_layer[axis] = true;
+  const std::int64_t far = distance_of(step, steps, updates.of(no_layer), axis), sector = sector_of(step, axis);
+  const std::int64_t begin = low == 0 ? 0 : round_up(low + far, sector);
+  const std::int64_t end = high == 0 ? n : round_down(n - high - far, sector);
+  if (begin >= end) return whole;
+  const std::vector<Piece> pieces{{begin, end, 0, 0, true}, {0, begin, low, 0, false}, {end, n, 0, high, false}};
   // A zone at one end sees nothing of the other end's layer.
-  const bool room = begin < end && to(begin) + asked->high < n - high && from(end) + asked->low > low;
+  const ZoneUpdate& update = updates.of({});
+  const std::int64_t reach = step.facts.radius[axis];
+  const bool room = with_reads(step, axis, pieces[1], update).high + reach < n - high &&
+                    with_reads(step, axis, pieces[2], update).low - reach > low;
   if (!room) return whole;
-  std::vector<Piece> pieces;
-  pieces.push_back({begin, end, from(begin), to(end), 0, 0, true});
-  if (low > 0) pieces.push_back({0, begin, 0, to(begin), low, 0, false});
-  if (high > 0) pieces.push_back({end, n, from(end), n, 0, high, false});
-  return pieces;
+  std::vector<Piece> made{pieces[0]};
+  if (low > 0) made.push_back(pieces[1]);
+  if (high > 0) made.push_back(pieces[2]);
+  return made;
 }
 
 /// Whether stages hold the same layers in both, at those ends of the part that are the grid's, and for the same fields.
@@ -274,60 +331,51 @@ bool stores_alike(const Problem& step, const Zone& zone, int steps) {
   });
 }
 
-/// The zone of these pieces, one an axis, with an update that is simplified for these axes.
-Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>& pieces, const Axes& no_layer) {
+/// The zone of these pieces, one an axis.
+Zone make_zone(const Problem& step, int steps, const Pieces& pieces, const ZoneUpdate& update) {
   Zone zone;
   Extents extents = step.extents;
   LayerWidths widths;
   const Box updated = updated_box(step);
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
     const Piece& piece = pieces[axis];
-    extents.n[axis] = piece.to - piece.from;
-    zone.origin[axis] = piece.from;
-    zone.box.low[axis] = std::max(piece.low, updated.low[axis]) - piece.from;
-    zone.box.high[axis] = std::min(piece.high, updated.high[axis]) - piece.from;
+    const Piece wide = with_reads(step, axis, piece, update);
+    extents.n[axis] = wide.high - wide.low;
+    zone.origin[axis] = wide.low;
+    zone.box.low[axis] = std::max(piece.low, updated.low[axis]) - wide.low;
+    zone.box.high[axis] = std::min(piece.high, updated.high[axis]) - wide.low;
     widths.low[axis] = piece.layer_low;
     widths.high[axis] = piece.layer_high;
     if (!piece.inside) zone.name += kAxisNames[axis];
   }
   if (zone.name.empty()) zone.name = "inside";
-  Simplified simplified(step.stencil, no_layer);
-  Stencil stencil = std::move(simplified).run();
+  Stencil stencil = update.whole.stencil;
   stencil.layers = widths;
-  zone.fields = simplified.fields();
+  zone.fields = update.fields;
   zone.problem = make_problem(std::move(stencil), step.type, step.boundaries, extents, step.pitch, steps, kWholeStep);
   zone.problem.plane = step.plane_cells();
   return zone;
 }
 
-/// Where a simpler update would hold other layers at the grid's edges or store more, or where nothing is left of a
-/// stage, it is the whole one.
-Zone make_zone(const Problem& step, int steps, const std::array<Piece, kMaxRank>& pieces) {
-  try {
-    Zone zone = make_zone(step, steps, pieces, {pieces[0].inside, pieces[1].inside, pieces[2].inside});
-    if (holds_alike(step, zone) && stores_alike(step, zone, steps)) return zone;
-  } catch (const Error& error) {
-    const bool is_no_stencil =
-        error.code() == ErrorCode::malformed_definition || error.code() == ErrorCode::invalid_argument;
-    if (!is_no_stencil) throw;
-  }
-  return make_zone(step, steps, pieces, {});
+/// Where a simpler update would hold other layers at the grid's edges or store more, it is the whole one.
+Zone make_zone(const Problem& step, int steps, const Pieces& pieces, ZoneUpdates& updates) {
+  Zone zone = make_zone(step, steps, pieces, updates.of({pieces[0].inside, pieces[1].inside, pieces[2].inside}));
+  if (holds_alike(step, zone) && stores_alike(step, zone, steps)) return zone;
+  return make_zone(step, steps, pieces, updates.of({}));
 }
 
 }  // namespace
 
 std::vector<Zone> zones(const Problem& step, int steps) {
   if (!asks_layers(step)) return {};
-  const Margins margins = margins_of(step, steps);
+  ZoneUpdates updates(step, steps);
   std::array<std::vector<Piece>, kMaxRank> pieces;
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) pieces[axis] = pieces_of(step, axis, margins);
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) pieces[axis] = pieces_of(step, steps, updates, axis);
   if (pieces[0].size() * pieces[1].size() * pieces[2].size() == 1) return {};
   std::vector<Zone> zones;
   for (const Piece& z : pieces[2]) {
     for (const Piece& y : pieces[1]) {
-      for (const Piece& x : pieces[0]) {
-        zones.push_back(make_zone(step, steps, {x, y, z}));
-      }
+      for (const Piece& x : pieces[0]) zones.push_back(make_zone(step, steps, {x, y, z}, updates));
     }
   }
   std::erase_if(zones, [](const Zone& zone) { return zone.box.cells() == 0; });

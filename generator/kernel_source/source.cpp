@@ -39,12 +39,13 @@ std::string stencil_text(const Candidate& candidate) {
   return fmt::format(
       R"(struct Stencil {{
 {types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, {coefficients};
-{reach}{boundaries}
+{axis_reads}{reach}{boundaries}
 {late}{update}{sums}}};
 )",
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
       fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
-      fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
+      fmt::arg("axis_reads", axis_read_members(problem, axis_map)), fmt::arg("reach", reach_members(axes.reach)),
+      fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("update", update_member(problem.stencil, problem.stage, facts, axis_map)),
       fmt::arg("late", kernel.asks_late ? late_member(problem, kernel.takes_sums) : std::string()),
       fmt::arg("sums", kernel.takes_sums ? plane_sums_text(problem, axis_map) : std::string()));

@@ -1,11 +1,13 @@
 #include "generator/kernel_source/stage_text.hpp"
 
 #include "generator/kernel_source/launch.hpp"
+#include "generator/stencil/indices.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <vector>
 
 namespace stencil_tune {
@@ -52,6 +54,26 @@ std::string coefficient_constants(const Problem& problem) {
   if (!problem.facts.placed) return fmt::format("kCoefficients = {}", own);
   const std::size_t place = place_bytes(problem) / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
   return fmt::format("kPlace = {}, kCoefficients = {}", own, own + place);
+}
+
+std::string axis_read_members(const Problem& problem, const AxisMap& axis_map) {
+  if (!problem.facts.placed) return {};
+  std::set<std::string> reads;
+  for (const Node& node : problem.stencil.nodes) {
+    if (node.op != Operation::profile && node.op != Operation::in_layer) continue;
+    const bool is_layer = node.op == Operation::in_layer;
+    const std::size_t axis = at(is_layer ? node.index : profile_axis(problem.stencil, node.index));
+    const std::string profile =
+        is_layer ? "stencil_tune::kLayer" : std::to_string(profile_number(problem.stencil, node.index));
+    reads.insert(fmt::format("{{{}, {}, {}}}", profile, axis_map[axis], node.offset[axis]));
+  }
+  const std::size_t count = reads.size();
+  if (reads.empty()) reads.insert("{0, 2, 0}");  // an array of none has one
+  return fmt::format(
+      "  // What updates read along axes: of which profile, along which axis, how far from the cell.\n"
+      "  static constexpr stencil_tune::AxisRead kAxisReads[] = {{{}}};\n"
+      "  static constexpr int kAxisReadCount = {}, kBeforeLayers = {};\n",
+      fmt::join(reads, ", "), count, problem.stencil.profiles.size());
 }
 
 std::string reach_members(const std::array<Reach, kMaxRank>& reach) {

@@ -22,6 +22,8 @@ std::string using_directive(std::string_view statements);
 std::string type_members(const Candidate& candidate);
 /// kCoefficients. Behind the coefficients comes the place, where an update asks for it: templates/window.cuh.
 std::string coefficient_constants(const Problem& problem);
+/// kAxisReads, kAxisReadCount, kBeforeLayers (placed_cells.cuh), where updates ask for their cell's place.
+std::string axis_read_members(const Problem& problem, const AxisMap& axis_map);
 /// kLowX ... kHighZ, with a comment.
 std::string reach_members(const std::array<Reach, kMaxRank>& reach);
 /// kBoundaryX ... kBoundaryZ.

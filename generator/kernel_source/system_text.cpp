@@ -272,7 +272,7 @@ struct Level<{number}> : Stage{stage} {{
 {types}  static constexpr int kInputs = {inputs};
   static constexpr int kOutputs = {outputs};
   static constexpr int {coefficients};
-{boundaries}
+{axis_reads}{boundaries}
   static constexpr int kLevels = {level_count};
   template <int kLevel>
   using LevelAt = Level<kLevel>;
@@ -286,6 +286,7 @@ struct Level<{number}> : Stage{stage} {{
 )",
         fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
         fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem_)),
+        fmt::arg("axis_reads", axis_read_members(problem_, axis_map_of(axes_))),
         fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
         fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),
         fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes, ", ")),

@@ -163,11 +163,12 @@ class StatementWriter {
       }
       case Operation::profile: {
         const auto axis = static_cast<std::size_t>(profile_axis(stencil_, node.index));
-        return fmt::format("u.profile({}, {}, {})", number_of_profile(node.index), axes_[axis], node.offset[axis]);
+        return fmt::format("u.template profile<{}, {}, {}>()", profile_number(stencil_, node.index), axes_[axis],
+                           node.offset[axis]);
       }
       case Operation::in_layer: {
         const auto axis = static_cast<std::size_t>(node.index);
-        return fmt::format("u.in_layer({}, {}, {})", stencil_.profiles.size(), axes_[axis], node.offset[axis]);
+        return fmt::format("u.template in_layer<{}, {}>()", axes_[axis], node.offset[axis]);
       }
     }
     return {};
@@ -182,13 +183,6 @@ class StatementWriter {
     }
     if (doubles_second) return fmt::format("fma(Value({}2.0), {}, {})", subtracts ? "-" : "", a[1], a[0]);
     return fmt::format("({} {} {})", a[0], subtracts ? '-' : '+', a[1]);
-  }
-
-  /// As the kernel's arguments have it.
-  std::ptrdiff_t number_of_profile(int field) const {
-    const auto found = std::find_if(stencil_.profiles.begin(), stencil_.profiles.end(),
-                                    [&](const Profile& profile) { return profile.field == field; });
-    return found - stencil_.profiles.begin();
   }
 
   static std::string number(double value) {
@@ -219,6 +213,12 @@ class StatementWriter {
 };
 
 }  // namespace
+
+int profile_number(const Stencil& stencil, int field) {
+  const auto found = std::find_if(stencil.profiles.begin(), stencil.profiles.end(),
+                                  [field](const Profile& profile) { return profile.field == field; });
+  return static_cast<int>(found - stencil.profiles.begin());
+}
 
 std::string update_text(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axes) {
   StencilBuilder builder(with_common_weights_in_front(stencil));

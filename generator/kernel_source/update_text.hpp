@@ -16,6 +16,9 @@ using AxisMap = std::array<int, kMaxRank>;
 /// all kernels but those of partial sums compute a cell by the same operations.
 std::string update_text(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axes);
 
+/// Which of the profiles a field is, as the kernel's arguments have them.
+int profile_number(const Stencil& stencil, int field);
+
 /// "target expression;" with a target such as "out[0] =".
 struct Assignment {
   std::string target;

@@ -53,17 +53,18 @@ bool makes_steps(const Problem& problem, const Tuning& tuning, int steps) {
   return whole && sweeps_per_launch(tuning) == steps;
 }
 
-/// How long a zone that is made beside others takes, in no unit: the cells that its threads update with all that they
-/// update in vain, and more where its few blocks walk far.
+/// How much of the GPU's time a zone takes that is made beside others, in no unit: what its threads do, for cells that
+/// they update in vain too, and more where its few blocks walk for longer than the largest zone's.
 double cost_of(const Candidate& candidate, const Box& box) {
-  constexpr double kLongWalk = 50;  // planes
+  constexpr double kLongWalk = 300;     // planes
+  constexpr double kCellsOfThread = 2;  // whose updates take as long as all else that a thread does in a plane
   const LaunchGeometry geometry = launch_geometry(candidate, box);
   const Tuning& tuning = candidate.tuning();
   double threads = 1;
   for (std::size_t a = 0; a < kMaxRank; ++a) threads *= static_cast<double>(geometry.grid[a]) * geometry.block[a];
   const KernelShape& shape = candidate.shape();
   const double planes = static_cast<double>(shape.axes.extents[2]) / tuning.chunks + shape.fused.delay;
-  return threads * tuning.register_x * tuning.register_y * planes * (1 + planes / kLongWalk);
+  return threads * (tuning.register_x * tuning.register_y + kCellsOfThread) * planes * (1 + planes / kLongWalk);
 }
 
 /// The candidate that should take least time among some legal ones, drawn by chance but always the same.

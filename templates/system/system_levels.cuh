@@ -84,11 +84,12 @@ struct SystemLevels {
   const SystemOutput<S, T>& output;
   Published published;
   StepBarrier<S, T> step_barrier;
+  AxisReads<S, T> axis_reads;
   AllLevelPlanes<S, T, IndicesBelow<S::kLevels>> kept;
   int at_work = S::kLevels;  ///< levels in which the warp has rows that are right
 
   STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o, const Points& p)
-      : points(p), arguments(a), tile(t), output(o), published(a, t, kPublishedFrom), step_barrier(kBarrierFrom) {
+      : points(p), arguments(a), tile(t), output(o), published(a, t, kPublishedFrom), step_barrier(kBarrierFrom), axis_reads(a, t) {
     static_assert(kBarrierFrom + StepBarrier<S, T>::kBytes == T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (Shape::kExchangesRows) published.start(t);
@@ -354,14 +355,17 @@ struct SystemLevels {
 
   template <int kLevel, class Registers, class State, int... kCell>
   STENCIL_DEVICE void update(Index z, const Registers& window, State& updated, Indices<kCell...>) const {
-    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(z, window, updated), ...);
+    z = plane_of<S>(z, tile.nz);
+    const auto reads = axis_reads.in_plane(z);
+    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(z, reads, window, updated), ...);
   }
-  template <int kLevel, int kI, int kJ, class Registers, class State>
-  STENCIL_DEVICE void update_cell([[maybe_unused]] Index z, const Registers& window, State& updated) const {
+  template <int kLevel, int kI, int kJ, class Reads, class Registers, class State>
+  STENCIL_DEVICE void update_cell([[maybe_unused]] Index z, [[maybe_unused]] const Reads& reads,
+                                  const Registers& window, State& updated) const {
     using L = LevelOf<S, kLevel>;
     Value outputs[L::kOutputs];
     if constexpr (T::kPlaced) {
-      L::update(placed<kI, kJ>(Cells<L, Registers, kI, kJ, 0>{window}, arguments, tile, z, L::kStep),
+      L::update(placed<kI, kJ>(Cells<L, Registers, kI, kJ, 0>{window}, arguments, tile, reads, z, L::kStep),
                 arguments.coefficients, outputs);
     } else {
       L::update(Cells<L, Registers, kI, kJ, 0>{window}, arguments.coefficients, outputs);

@@ -30,10 +30,11 @@ struct Levels {
   const Tile& tile;
   OtherEdges edges;
   WarpBarrier step_barrier;
+  AxisReads<S, T> axis_reads;
   KeptPlanes<S, T> kept;
 
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd) {
+      : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd), axis_reads(a, t) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (T::kExchanges) edges.start(t);
@@ -196,14 +197,17 @@ struct Levels {
 
   template <int kLevel, int... kCell>
   STENCIL_DEVICE void update(Index z, const Registers& window, Plane& updated, Indices<kCell...>) const {
-    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(z, window, updated), ...);
+    z = plane_of<S>(z, tile.nz);
+    const auto reads = axis_reads.in_plane(z);
+    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(z, reads, window, updated), ...);
   }
-  template <int kLevel, int kI, int kJ>
-  STENCIL_DEVICE void update_cell([[maybe_unused]] Index z, const Registers& window, Plane& updated) const {
+  template <int kLevel, int kI, int kJ, class Kept>
+  STENCIL_DEVICE void update_cell([[maybe_unused]] Index z, [[maybe_unused]] const Kept& reads,
+                                  const Registers& window, Plane& updated) const {
     Value cell[1];
     if constexpr (T::kPlaced) {
       const int ahead = tile.group * Shape::kLevels + kLevel;
-      S::update(placed<kI, kJ>(Cells<S, Registers, kI, kJ, 0>{window}, arguments, tile, z, ahead),
+      S::update(placed<kI, kJ>(Cells<S, Registers, kI, kJ, 0>{window}, arguments, tile, reads, z, ahead),
                 arguments.coefficients, cell);
     } else {
       S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
