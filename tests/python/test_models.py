@@ -1,0 +1,81 @@
+"""Ready equations: layers absorb, beside a grid so large that nothing comes back; definitions are those that are tuned."""
+
+import pathlib
+
+import numpy
+import pytest
+
+import stencil_tune as st
+from stencil_tune import models
+
+LAYERS = pathlib.Path(__file__).resolve().parents[2] / "bench" / "layers"
+INSIDE, LAYER = 12, 20  # cells
+
+
+def run(model, at, series, every):
+    """All that is kept, each `every` steps, of a run with a source at a cell."""
+    (source, field), names = at, list(model.fields)
+    shape = model.fields[model.receivers[0]].shape
+    arrays = list(model.fields.values())
+    kernel = st.lookup(model.stencil, shape=shape, dtype="f64", device="cpu")
+    points = kernel.place_points({source: [field]})
+    after = []
+    for part in series.reshape(-1, every, 1):
+        kernel.advance(arrays, steps=every, points=points, series=part.copy())
+        after.append({name: arrays[names.index(name)].copy() for name in model.receivers})
+    return after
+
+
+def error_of_layers(make, source, steps, every, field=None):
+    """Energy of the difference inside, each `every` steps, as a share of the field's largest. The wave comes to the layers
+    in the second part of the run, and is gone in the last."""
+    beyond = steps // 2 + LAYER // 2  # a wave makes less than a cell a step
+    small, large = make(2 * (INSIDE + 2 * LAYER,), LAYER), make(2 * (INSIDE + 2 * beyond,), 0)
+    assert small.dt == large.dt
+    time = numpy.arange(steps) * small.dt - 15
+    series = (1 - 2 * (0.1 * numpy.pi * time)**2) * numpy.exp(-(0.1 * numpy.pi * time)**2)  # of wavelengths of 10 cells
+    inner = [run(model, (source, (around + 4, around + 6)), series, every)
+             for model, around in ((small, LAYER), (large, beyond))]
+    inside = [[after[field or small.receivers[0]][(slice(around, around + INSIDE),) * 2] for after in one]
+              for one, around in zip(inner, (LAYER, beyond))]
+    largest = max((there**2).sum() for there in inside[1])
+    return [((here - there)**2).sum() / largest for here, there in zip(*inside)]
+
+
+def expect_absorbed(errors, share):
+    assert errors[0] < 1e-12 and 0 < max(errors) < share, errors
+
+
+@pytest.mark.parametrize("accuracy", [2, 4])
+def test_acoustic_layers_absorb(accuracy):
+    errors = error_of_layers(lambda shape, layer: models.acoustic(shape, 1, 1, layer=layer, accuracy=accuracy, frequency=0.07,
+                                                                  dt=0.6, dtype="f64"), "p_next", 100, 20)
+    expect_absorbed(errors, 1e-5)
+
+
+@pytest.mark.parametrize("name,rank,accuracy", [("acoustic2d_o4", 2, 4), ("acoustic3d_o2", 3, 2), ("acoustic3d_o4", 3, 4)])
+def test_acoustic_definitions_are_those_that_are_tuned(name, rank, accuracy):
+    tuned = st.stencil(LAYERS / f"{name}_cpml.toml")
+    assert models.acoustic((30,) * rank, 10, 1500, accuracy=accuracy, layer=8).stencil.key == tuned.key
+
+
+def test_what_is_given_is_checked():
+    for wrong, message in (({"layer": "w=3"}, "layer is"), ({"layer": "3:x"}, "layer is"), ({"accuracy": 3}, "accuracy is 3"),
+                           ({"spacing": (1, 2, 3)}, "spacing is"), ({"dt": 1.0}, "up to"), ({"shape": (4,)}, "axes"),
+                           ({"dtype": "bf16"}, "bf16"), ({"reflection": 0}, "reflection is 0")):
+        with pytest.raises(st.ArgumentError, match=message):
+            models.acoustic(**{"shape": (8, 8), "spacing": 1, "velocity": 1.0} | wrong)
+
+
+def test_each_axis_has_its_spacing_and_its_layers():
+    """A plane wave along each axis takes as long: as many cells, a quarter of the size and of the speed's square."""
+    model = models.acoustic((40, 30), (0.5, 2), 1, layer="x=3:0,y=0:5", dt=0.25, dtype="f64")
+    assert model.stencil.profiles == {"ax": "x", "bx": "x", "ay": "y", "by": "y"}
+    assert numpy.flatnonzero(model.fields["bx"]).tolist() == [0, 1, 2]
+    assert numpy.flatnonzero(model.fields["by"]).tolist() == [35, 36, 37, 38, 39]
+    bare = models.acoustic((9, 9), (0.5, 2), 1, layer=0, dt=0.25, accuracy=2, dtype="f64")
+    bare.fields["p"][4, 4] = 1
+    arrays = list(bare.fields.values())
+    st.lookup(bare.stencil, like=arrays[0], device="cpu")(*arrays)
+    p = arrays[-1]
+    numpy.testing.assert_allclose([p[4, 5], p[5, 4]], [0.25**2 / 2**2, 0.25**2 / 0.5**2], rtol=1e-12)
