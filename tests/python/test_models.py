@@ -79,3 +79,34 @@ def test_each_axis_has_its_spacing_and_its_layers():
     st.lookup(bare.stencil, like=arrays[0], device="cpu")(*arrays)
     p = arrays[-1]
     numpy.testing.assert_allclose([p[4, 5], p[5, 4]], [0.25**2 / 2**2, 0.25**2 / 0.5**2], rtol=1e-12)
+
+
+LIGHT = 299792458.0  # so that a wave makes a cell a second
+
+
+@pytest.mark.parametrize("polarization,source,field", [("tm", "ez_next", "ez"), ("te", "ex_next", "hz")])
+def test_maxwell_layers_absorb(polarization, source, field):
+    errors = error_of_layers(lambda shape, layer: models.maxwell(shape, LIGHT, layer=layer, polarization=polarization, dt=0.6,
+                                                                 dtype="f64"), source, 100, 20, field)
+    expect_absorbed(errors, 1e-8)
+
+
+def test_maxwell_without_layers_is_the_corpus():
+    root = LAYERS.parents[1] / "corpus"
+    assert models.maxwell((9, 9, 9), 1, layer=0).stencil.key == st.stencil(root / "yee3d.toml").key
+    lossy = models.maxwell((9, 9, 9), 1, 4, conductivity=1e-3, layer=0, dtype="f64")
+    loss = 0.5 * lossy.dt * 1e-3 / (4 * 8.8541878128e-12)
+    numpy.testing.assert_allclose(lossy.fields["kept"], (1 - loss) / (1 + loss))
+    assert models.maxwell((9, 9, 9), 1, conductivity=1).stencil.layer_fields["psi_z_hy"] == "z"
+
+
+def test_a_metal_swings_at_its_plasma_frequency():
+    wp, g = 2.0, 0.3
+    metal = models.drude((4, 4), LIGHT, wp, g, layer=0, dt=0.01, dtype="f64")
+    metal.fields["ez"][...] = 1
+    metal.fields["jz"][...] = -0.5 * 0.01 * wp**2  # half a step before
+    arrays, steps = list(metal.fields.values()), 200
+    st.lookup(metal.stencil, like=arrays[0], boundary="periodic", device="cpu").advance(arrays, steps=steps)
+    t, w = steps * 0.01, (wp**2 - g**2 / 4)**0.5
+    expected = numpy.exp(-g * t / 2) * (numpy.cos(w * t) + g / (2 * w) * numpy.sin(w * t))
+    assert abs(arrays[0][2, 2] - expected) < 2e-3

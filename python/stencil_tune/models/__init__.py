@@ -21,6 +21,7 @@ and returns a `Model`. docs/python.md has an example.
 """
 
 from ._equation import Model
+from ._maxwell import drude, maxwell
 from ._waves import acoustic
 
-__all__ = ["Model", "acoustic"]
+__all__ = ["Model", "acoustic", "drude", "maxwell"]

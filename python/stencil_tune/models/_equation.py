@@ -213,8 +213,9 @@ class Equation:
         rotate = {f"{name}_next": name for name in self._kept()} | self._older | {f"{name}_next": name for name in memories}
         lines = [f'name = "{self._name}"', f"rank = {len(self.grid.axes)}", f'element = "{self.grid.dtype}"',
                  "fields = [" + ", ".join(f'"{field}"' for field in fields) + "]"]
-        tables = [("[coefficients]", self._coefficients), ("[let]", self._let), *(("[[stage]]", it) for it in self._stages),
-                  ("[rotate]", rotate), ("[boundary]", self._boundary)]
+        tables: list[tuple[str, dict[str, Any]]] = [
+            ("[coefficients]", self._coefficients), ("[let]", self._let), *(("[[stage]]", stage) for stage in self._stages),
+            ("[rotate]", rotate), ("[boundary]", self._boundary)]
         for head, entries in tables:
             lines += [head, *(f'{name} = "{text}"' for name, text in entries.items())] if entries else []
         return "\n".join(lines) + "\n"
