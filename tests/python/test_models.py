@@ -26,20 +26,25 @@ def run(model, at, series, every):
     return after
 
 
-def error_of_layers(make, source, steps, every, field=None):
+def error_of_layers(make, source, steps, every, field=None, wavelength=10):
     """Energy of the difference inside, each `every` steps, as a share of the field's largest. The wave comes to the layers
     in the second part of the run, and is gone in the last."""
-    beyond = steps // 2 + LAYER // 2  # a wave makes less than a cell a step
+    beyond = int(0.3 * steps) + 5  # a wave makes 0.6 cells a step
     small, large = make(2 * (INSIDE + 2 * LAYER,), LAYER), make(2 * (INSIDE + 2 * beyond,), 0)
     assert small.dt == large.dt
-    time = numpy.arange(steps) * small.dt - 15
-    series = (1 - 2 * (0.1 * numpy.pi * time)**2) * numpy.exp(-(0.1 * numpy.pi * time)**2)  # of wavelengths of 10 cells
+    phase = numpy.pi * (numpy.arange(steps) * small.dt / wavelength - 1.5)
+    series = (1 - 2 * phase**2) * numpy.exp(-phase**2)
     inner = [run(model, (source, (around + 4, around + 6)), series, every)
              for model, around in ((small, LAYER), (large, beyond))]
     inside = [[after[field or small.receivers[0]][(slice(around, around + INSIDE),) * 2] for after in one]
               for one, around in zip(inner, (LAYER, beyond))]
     largest = max((there**2).sum() for there in inside[1])
     return [((here - there)**2).sum() / largest for here, there in zip(*inside)]
+
+
+def waves(shape, layer, **how):
+    """Elastic waves in a Poisson solid."""
+    return models.elastic(shape, 1, 1, 3**-0.5, 1, layer=layer, dtype="f64", **how)
 
 
 def expect_absorbed(errors, share):
@@ -110,3 +115,35 @@ def test_a_metal_swings_at_its_plasma_frequency():
     t, w = steps * 0.01, (wp**2 - g**2 / 4)**0.5
     expected = numpy.exp(-g * t / 2) * (numpy.cos(w * t) + g / (2 * w) * numpy.sin(w * t))
     assert abs(arrays[0][2, 2] - expected) < 2e-3
+
+
+def test_elastic_layers_absorb():
+    expect_absorbed(error_of_layers(lambda shape, layer: waves(shape, layer, dt=0.6), "vx_next", 100, 20, wavelength=17), 1e-8)
+
+
+@pytest.mark.parametrize("accuracy", [2, 4])
+def test_a_free_surface_turns_stress_round(accuracy):
+    """A plane P wave comes up to it; afterwards it goes down, the stress with the other sign."""
+    column = waves((60, 4), 0, accuracy=accuracy, free_surface=True, dt=0.5)
+    depth = numpy.arange(60.0)[:, None]
+    column.fields["syy"][...] = numpy.exp(-(depth - 20)**2 / 32)
+    column.fields["sxx"][...] = column.fields["syy"] / 3
+    column.fields["vy"][...] = numpy.exp(-(depth + 0.5 - 0.25 - 20)**2 / 32)  # half a cell lower, half a step earlier
+    arrays = list(column.fields.values())
+    st.lookup(column.stencil, like=arrays[0], boundary="x=periodic", device="cpu").advance(arrays, steps=80)
+    after = dict(zip(column.fields, arrays))
+    numpy.testing.assert_allclose(after["syy"], -numpy.exp(-(depth - 20)**2 / 32) * numpy.ones((1, 4)), atol=0.03)
+    numpy.testing.assert_allclose(after["vy"], numpy.exp(-(depth + 0.5 + 0.25 - 20)**2 / 32) * numpy.ones((1, 4)), atol=0.03)
+
+
+def test_elastic_definitions_fit_in_three_dimensions():
+    solid = models.elastic((12, 12, 12), 10, 3000, 0, 2200, layer=4, free_surface=True)
+    assert len(solid.stencil.fields) == 64 and solid.stencil.layer_fields["psi_z_sxz"] == "z"
+    fields = list(solid.fields.values())
+    fields[list(solid.fields).index("szz")][6, 6, 6] = 1e6
+    kernel = st.lookup(solid.stencil, like=fields[0], device="cpu")
+    kernel.advance(fields, steps=3)
+    after = dict(zip(solid.fields, fields))
+    assert abs(after["sxz"]).max() < 1e-20 and 0 < abs(after["sxx"]).max() < 1e6  # a fluid
+    with pytest.raises(st.ArgumentError, match="3D take no frequency"):
+        models.elastic((12, 12, 12), 10, 3000, 1000, 2200, frequency=5)

@@ -22,6 +22,6 @@ and returns a `Model`. docs/python.md has an example.
 
 from ._equation import Model
 from ._maxwell import drude, maxwell
-from ._waves import acoustic
+from ._waves import acoustic, elastic
 
-__all__ = ["Model", "acoustic", "drude", "maxwell"]
+__all__ = ["Model", "acoustic", "drude", "elastic", "maxwell"]

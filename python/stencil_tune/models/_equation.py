@@ -152,11 +152,14 @@ class Equation:
         self._memories: dict[str, str] = {}  # axis by name
         self._profiles: dict[str, tuple[str, float]] = {}  # axis and place by name
 
-    def first(self, axis: str, of: str, side: str) -> str:
-        """The derivative half a cell ahead or behind: "forward" or "backward"."""
+    def first(self, axis: str, of: str, side: str, coarse: str | None = None) -> str:
+        """The derivative half a cell ahead or behind: "forward" or "backward". coarse: where it has accuracy order 2."""
         memory = f"psi_{axis}_{of.removesuffix('_next')}"
         if memory not in self._known:
-            self._known[memory] = self._stretched(axis, memory, self._written(side, axis, of), side)
+            text = self._written(side, axis, of)
+            if coarse is not None:
+                text = f"select({coarse}, {text.replace(f'accuracy={self.grid.accuracy}', 'accuracy=2')}, {text})"
+            self._known[memory] = self._stretched(axis, memory, text, side)
         return self._known[memory]
 
     def second(self, axis: str, of: str) -> str:

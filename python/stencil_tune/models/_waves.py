@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Sequence
 
+from .._errors import ArgumentError
 from .._reference import _numpy
 from ._equation import Cells, Equation, Layer, Model, grid_of
+
+_NO_SHEAR = 1e30  # in place of 1 / 0: its sums are finite
 
 
 def acoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, *, layer: Layer = 20, accuracy: int = 4,
@@ -22,3 +26,72 @@ def acoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, *, layer: La
     equation.stage(p=f"2*p - p_prev + v*({' + '.join(equation.second(axis, 'p') for axis in grid.axes)})")
     courant = numpy.asarray(velocity, float) * dt / grid.unit
     return equation.model(dt, speed, {"v": courant**2}, {"p": dt**2}, reflection, frequency)
+
+
+def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocity: Cells, density: Cells, *,
+            free_surface: bool = False, layer: Layer = 20, accuracy: int = 4, reflection: float = 1e-6,
+            frequency: float | None = None, dt: float | None = None, dtype: Any = "f32") -> Model:
+    """Elastic waves, velocity and stress on a staggered grid; the fields are vx, vy, sxx, syy, sxy, in 3D also vz, szz, ...
+
+    Velocity vx stands half a cell ahead of its cell in x, stress sxy in x and y, sxx at the cell. Sources: a force a volume
+    of velocities (`vy_next`), the rate of a moment a volume of stresses. J. Virieux, Geophysics 51 (1986); A. R. Levander,
+    Geophysics 53 (1988); means of density and modulus by P. Moczo et al., Bulletin of the Seismological Society of America 92
+    (2002); layers as D. Komatitsch, R. Martin, Geophysics 72 (2007).
+
+    Args:
+        velocity, shear_velocity: of P and S waves. A fluid has no S waves: 0.
+        free_surface: whether the first row of the last axis is the earth's surface: row 0 of y in 2D, z in 3D. There are no
+            layers at that end. Derivatives across the next rows are those of accuracy order 2 (R. W. Graves, Bulletin of the
+            Seismological Society of America 86, 1996).
+        frequency: in 2D alone, as definitions have at most 64 fields.
+    """
+    numpy, grid = _numpy(), grid_of(shape, spacing, layer, accuracy, dtype, accuracies=(2, 4))
+    axes, down = grid.axes, grid.axes[-1]
+    if frequency is not None and len(axes) == 3:
+        raise ArgumentError("elastic waves in 3D take no frequency")
+    if grid.dtype == "f16":
+        raise ArgumentError("elastic waves take f32 and f64: moduli are beyond what f16 holds")
+    if free_surface:
+        grid = grid._replace(layers=grid.layers | {down: (0, grid.layers[down][1])})
+    rho, p_speed, s_speed = (numpy.asarray(cells, float) for cells in (density, velocity, shear_velocity))
+    shear, speed = rho * s_speed**2, float(numpy.max(p_speed))
+    dt = grid.step(dt, speed, True)
+    pairs = list(itertools.combinations(axes, 2))
+    equation = Equation("elastic", grid, [*("v" + a for a in axes), *(f"s{a}{a}" for a in axes), *(f"s{a}{b}" for a, b in pairs)],
+                        ["rho", "lame", "stiffness", "softness"], {"dt": dt / grid.unit},
+                        boundary={down: "zero"} if free_surface else {}, shifted=len(axes) == 2)
+    at_top = f"{down}_before[{down}-1]"  # 1 in the first row
+
+    def across(axis: str, of: str, side: str) -> str:
+        """A derivative, at a free surface too: stresses are odd about it, those half a row below it twice the difference."""
+        if not free_surface or axis != down:
+            return equation.first(axis, of, side)
+        text = equation.first(axis, of, side, f"{down}_before[{down}-2]" if accuracy > 2 else None)
+        return f"(1 + {at_top})*({text})" if of[0] == "s" and side == "backward" else text
+
+    velocities = {}
+    for a in axes:
+        force = " + ".join(across(b, "s" + "".join(sorted(a + b)), "forward" if a == b else "backward") for b in axes)
+        velocities["v" + a] = f"v{a} + dt*2/(rho + rho[{a}+1])*({force})"
+    equation.stage(**velocities)
+    strain = {a: f"({across(a, f'v{a}_next', 'backward')})" for a in axes}
+    if free_surface:  # which no normal stress pulls
+        others = " + ".join(strain[a] for a in axes[:-1])
+        strain[down] = f"select({at_top}, -lame/stiffness*({others}), {strain[down]})"
+    stresses = {}
+    for a in axes:
+        others = " + ".join(strain[b] for b in axes if b != a)
+        stresses[f"s{a}{a}"] = f"s{a}{a} + dt*(stiffness*{strain[a]} + lame*({others}))"
+    if free_surface:
+        stresses[f"s{down}{down}"] = f"select({at_top}, 0, {stresses[f's{down}{down}']})"
+    for a, b in pairs:
+        soft = f"softness + softness[{a}+1] + softness[{b}+1] + softness[{a}+1, {b}+1]"
+        bent = f"{across(b, f'v{a}_next', 'forward')} + {across(a, f'v{b}_next', 'forward')}"
+        stresses[f"s{a}{b}"] = f"s{a}{b} + dt*4/({soft})*({bent})"
+    equation.stage(**stresses)
+    with numpy.errstate(divide="ignore"):
+        softness = numpy.minimum(1 / shear, _NO_SHEAR)
+    stiffness = rho * p_speed**2
+    sources = {"v" + a: dt / rho for a in axes} | {f"s{a}{a}": dt for a in axes}
+    return equation.model(dt, speed, {"rho": rho, "lame": stiffness - 2 * shear, "stiffness": stiffness, "softness": softness},
+                          sources, reflection, frequency)
