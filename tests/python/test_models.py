@@ -147,3 +147,44 @@ def test_elastic_definitions_fit_in_three_dimensions():
     assert abs(after["sxz"]).max() < 1e-20 and 0 < abs(after["sxx"]).max() < 1e6  # a fluid
     with pytest.raises(st.ArgumentError, match="3D take no frequency"):
         models.elastic((12, 12, 12), 10, 3000, 1000, 2200, frequency=5)
+
+
+def test_shallow_water_layers_absorb():
+    size = (9.81 * 1e4)**0.5  # a wave on water of 10 km makes a cell a second
+    errors = error_of_layers(lambda shape, layer: models.shallow_water(shape, size, 1e4, layer=layer, dt=0.6, dtype="f64"),
+                             "eta_next", 100, 20)
+    expect_absorbed(errors, 1e-8)
+
+
+def test_viscoacoustic_layers_absorb():
+    errors = error_of_layers(lambda shape, layer: models.viscoacoustic(shape, 1, 1, 1, 30, 0.1, layer=layer, dt=0.55,
+                                                                       dtype="f64"), "p_next", 100, 20)
+    expect_absorbed(errors, 1e-8)
+
+
+def test_sound_decays_by_its_quality_and_keeps_its_speed():
+    """A standing wave of the reference frequency: each period takes exp(-pi / Q) of it."""
+    quality, period = 25.0, 64
+    decaying = models.viscoacoustic((4, period), 1, 1, 1, quality, 1 / period, layer=0, dt=0.5, dtype="f64")
+    decaying.fields["p"][...] = numpy.cos(2 * numpy.pi * numpy.arange(period) / period)
+    arrays = list(decaying.fields.values())
+    kernel = st.lookup(decaying.stencil, like=arrays[0], boundary="periodic", device="cpu")
+    records = numpy.empty((6 * period, 1))
+    kernel.advance(arrays, steps=len(records), points=kernel.place_points({}, {"p": [(2, 0)]}), records=records)
+    crests = [(records[2 * period * n - 20:2 * period * n + 20, 0]).max() for n in (1, 2)]
+    assert abs(crests[1] / crests[0] / numpy.exp(-numpy.pi / quality) - 1) < 0.005
+    assert abs(numpy.argmax(records[4 * period - 20:4 * period + 20]) - 19) <= 2  # two periods later, half a step a cell
+
+
+def test_walls_pass_heat_as_robins_condition_has_it():
+    """Between a wall that insulates and one that passes heat, cos(m x) decays as exp(-k m^2 t) where m tan(m L) = b."""
+    m, k, length = 0.05, 2.0, 20.0
+    rod = models.heat((41,), 0.5, k, exchange={"x.high": m * numpy.tan(m * length)}, outside=3.0, dtype="f64")
+    mode = numpy.cos(m * 0.5 * numpy.arange(41))
+    rod.fields["u"][...] = 3 + mode
+    arrays = list(rod.fields.values())
+    st.lookup(rod.stencil, like=arrays[0], device="cpu").advance(arrays, steps=2000)
+    numpy.testing.assert_allclose(arrays[0] - 3, mode * numpy.exp(-k * m**2 * 2000 * rod.dt), rtol=2e-3)
+    assert models.heat((5, 6, 7), 1, 1).stencil.coefficients == {}
+    with pytest.raises(st.ArgumentError, match="exchange is"):
+        models.heat((9,), 1, 1, exchange={"y.low": 1})

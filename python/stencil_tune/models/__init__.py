@@ -21,7 +21,8 @@ and returns a `Model`. docs/python.md has an example.
 """
 
 from ._equation import Model
+from ._flows import heat, shallow_water
 from ._maxwell import drude, maxwell
-from ._waves import acoustic, elastic
+from ._waves import acoustic, elastic, viscoacoustic
 
-__all__ = ["Model", "acoustic", "drude", "elastic", "maxwell"]
+__all__ = ["Model", "acoustic", "drude", "elastic", "heat", "maxwell", "shallow_water", "viscoacoustic"]

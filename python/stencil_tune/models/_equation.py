@@ -81,9 +81,8 @@ class Grid(NamedTuple):
             most = sum(2 * 4**(j + 1) * math.factorial(j)**2 / math.factorial(2 * j + 2) for j in terms)
         return 2 / math.sqrt(stiffness + most * speed**2 * sum(h**-2 for h in self.spacing.values()))
 
-    def step(self, dt: float | None, *limit: Any) -> float:
+    def step(self, dt: float | None, most: float) -> float:
         """The time step that was asked for, else a stable one."""
-        most = self.largest_step(*limit)
         if dt is not None and not 0 < _values.number(dt, "dt") <= most:
             raise ArgumentError(f"dt is {dt}: up to {most:.6g} is stable here")
         return _SAFETY * most if dt is None else float(dt)
@@ -152,12 +151,13 @@ class Equation:
         self._memories: dict[str, str] = {}  # axis by name
         self._profiles: dict[str, tuple[str, float]] = {}  # axis and place by name
 
-    def first(self, axis: str, of: str, side: str, coarse: str | None = None) -> str:
-        """The derivative half a cell ahead or behind: "forward" or "backward". coarse: where it has accuracy order 2."""
-        memory = f"psi_{axis}_{of.removesuffix('_next')}"
+    def first(self, axis: str, of: str, side: str, *, name: str = "", coarse: str = "") -> str:
+        """The derivative half a cell ahead or behind: "forward" or "backward". name: of what is more than a field.
+        coarse: a condition, where the accuracy order is 2."""
+        memory = f"psi_{axis}_{name or of.removesuffix('_next')}"
         if memory not in self._known:
-            text = self._written(side, axis, of)
-            if coarse is not None:
+            text = self.bare(side, axis, of)
+            if coarse:
                 text = f"select({coarse}, {text.replace(f'accuracy={self.grid.accuracy}', 'accuracy=2')}, {text})"
             self._known[memory] = self._stretched(axis, memory, text, side)
         return self._known[memory]
@@ -165,18 +165,12 @@ class Equation:
     def second(self, axis: str, of: str) -> str:
         """The second derivative."""
         if not any(self.grid.layers[axis]):
-            return self._written("second", axis, of)
+            return self.bare("second", axis, of)
         inner = f"psi_{axis}_{of}"
-        self._earlier[inner + "_next"] = self._memory(axis, inner, "second", self._written("forward", axis, of))
-        text = " + ".join(self._written(kind, axis, what, plain=True)
+        self._earlier[inner + "_next"] = self._memory(axis, inner, "second", self.bare("forward", axis, of))
+        text = " + ".join(self.bare(kind, axis, what, plain=True)
                           for kind, what in (("second", of), ("backward", inner + "_next")))
         return self._stretched(axis, f"zeta_{axis}_{of}", text, "second")
-
-    def sponge(self, axis: str, side: str) -> str:
-        """A factor that lets a field decay in the layers."""
-        if not any(self.grid.layers[axis]):
-            return "1"
-        return f"select({axis}_in_layer, {self._profile_name('b', axis, side)}, 1)"
 
     def stage(self, **updates: str) -> None:
         """The next sweep, by the names of the fields before it."""
@@ -223,7 +217,8 @@ class Equation:
             lines += [head, *(f'{name} = "{text}"' for name, text in entries.items())] if entries else []
         return "\n".join(lines) + "\n"
 
-    def _written(self, kind: str, axis: str, of: str, plain: bool = False) -> str:
+    def bare(self, kind: str, axis: str, of: str, plain: bool = False) -> str:
+        """A derivative as if there were no layers."""
         ratio = self.grid.unit / self.grid.spacing[axis]
         if ratio != 1:
             self._coefficients[f"ratio_{axis}"] = ratio

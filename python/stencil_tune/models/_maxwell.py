@@ -58,7 +58,7 @@ def _yee(name: str, shape: Sequence[int], spacing: Cells, permittivity: Cells, c
     relative = numpy.asarray(permittivity, float)
     plasma, collisions = (numpy.asarray(cells, float) for cells in pole or (0, 0))
     speed = _LIGHT / float(numpy.min(relative))**0.5
-    dt = grid.step(dt, speed, True, float(numpy.max(plasma**2 / relative)))
+    dt = grid.step(dt, grid.largest_step(speed, True, float(numpy.max(plasma**2 / relative))))
     loss = 0.5 * dt * numpy.asarray(0.0 if conductivity is None else conductivity, float) / (_VACUUM * relative)
     friction = 0.5 * dt * collisions
     constants = {"ca": _LIGHT * dt / grid.unit / relative / (1 + loss), "kept": (1 - loss) / (1 + loss),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Sequence
 
 from .._errors import ArgumentError
@@ -21,11 +22,47 @@ def acoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, *, layer: La
     """
     numpy, grid = _numpy(), grid_of(shape, spacing, layer, accuracy, dtype)
     speed = float(numpy.max(velocity))
-    dt = grid.step(dt, speed, False)
+    dt = grid.step(dt, grid.largest_step(speed, False))
     equation = Equation("acoustic", grid, ["p", "p_prev"], ["v"], older={"p": "p_prev"})
     equation.stage(p=f"2*p - p_prev + v*({' + '.join(equation.second(axis, 'p') for axis in grid.axes)})")
     courant = numpy.asarray(velocity, float) * dt / grid.unit
     return equation.model(dt, speed, {"v": courant**2}, {"p": dt**2}, reflection, frequency)
+
+
+def viscoacoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, density: Cells, quality: Cells, reference: float, *,
+                  layer: Layer = 20, accuracy: int = 4, reflection: float = 1e-6, frequency: float | None = None,
+                  dt: float | None = None, dtype: Any = "f32") -> Model:
+    """Sound that decays: pressure p and velocities vx, vy, vz on a staggered grid, and the memory r of one standard linear
+    solid. J. O. A. Robertsson, J. O. Blanch, W. W. Symes, Geophysics 59 (1994).
+
+    Velocity vx stands half a cell ahead of its cell in x. Sources: of `p_next` a rate of pressure, of `vx_next` a force a
+    volume.
+
+    Args:
+        velocity: of the phase, at the frequency `reference` in Hz.
+        quality: the factor Q at that frequency.
+    """
+    numpy, grid = _numpy(), grid_of(shape, spacing, layer, accuracy, dtype)
+    if not 0 < reference < math.inf:
+        raise ArgumentError(f"reference is {reference}: a frequency above 0 is needed")
+    rho, phase_speed, q = (numpy.asarray(cells, float) for cells in (density, velocity, quality))
+    omega = 2 * math.pi * reference
+    tau_stress = (numpy.sqrt(1 + q**-2) - 1 / q) / omega
+    tau = 1 / (omega * tau_stress)**2 - 1  # of strain over that of stress, less 1
+    modulus = (1 + 1j * omega * (1 + tau) * tau_stress) / (1 + 1j * omega * tau_stress)
+    relaxed = rho * (phase_speed * numpy.real(modulus**-0.5))**2
+    speed = float(numpy.max(numpy.sqrt(relaxed * (1 + tau) / rho)))
+    dt = grid.step(dt, grid.largest_step(speed, True))
+    equation = Equation("viscoacoustic", grid, ["p", *("v" + a for a in grid.axes), "r"], ["rho", "stiffness", "lost", "rate"],
+                        {"dt": dt / grid.unit})
+    equation.stage(**{"v" + a: f"v{a} - dt*2/(rho + rho[{a}+1])*({equation.first(a, 'p', 'forward')})" for a in grid.axes})
+    divergence = " + ".join(equation.first(a, f"v{a}_next", "backward") for a in grid.axes)
+    memory = f"((1 - rate)*r - lost*({divergence}))/(1 + rate)"
+    equation.stage(p=f"p - stiffness*({divergence}) - 0.5*(r + {memory})", r=memory)
+    rate = 0.5 * dt / tau_stress
+    constants = {"rho": rho, "stiffness": relaxed * (1 + tau) * dt / grid.unit,
+                 "lost": 2 * rate * relaxed * tau * dt / grid.unit, "rate": rate}
+    return equation.model(dt, speed, constants, {"p": dt} | {"v" + a: dt / rho for a in grid.axes}, reflection, frequency)
 
 
 def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocity: Cells, density: Cells, *,
@@ -55,7 +92,7 @@ def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocit
         grid = grid._replace(layers=grid.layers | {down: (0, grid.layers[down][1])})
     rho, p_speed, s_speed = (numpy.asarray(cells, float) for cells in (density, velocity, shear_velocity))
     shear, speed = rho * s_speed**2, float(numpy.max(p_speed))
-    dt = grid.step(dt, speed, True)
+    dt = grid.step(dt, grid.largest_step(speed, True))
     pairs = list(itertools.combinations(axes, 2))
     equation = Equation("elastic", grid, [*("v" + a for a in axes), *(f"s{a}{a}" for a in axes), *(f"s{a}{b}" for a, b in pairs)],
                         ["rho", "lame", "stiffness", "softness"], {"dt": dt / grid.unit},
@@ -66,7 +103,7 @@ def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocit
         """A derivative, at a free surface too: stresses are odd about it, those half a row below it twice the difference."""
         if not free_surface or axis != down:
             return equation.first(axis, of, side)
-        text = equation.first(axis, of, side, f"{down}_before[{down}-2]" if accuracy > 2 else None)
+        text = equation.first(axis, of, side, coarse=f"{down}_before[{down}-2]" if accuracy > 2 else "")
         return f"(1 + {at_top})*({text})" if of[0] == "s" and side == "backward" else text
 
     velocities = {}
