@@ -51,11 +51,12 @@ def expect_absorbed(errors, share):
     assert errors[0] < 1e-12 and 0 < max(errors) < share, errors
 
 
-@pytest.mark.parametrize("accuracy", [2, 4])
+@pytest.mark.parametrize("accuracy", [2, 8])
 def test_acoustic_layers_absorb(accuracy):
+    """The shifted pole too."""
     errors = error_of_layers(lambda shape, layer: models.acoustic(shape, 1, 1, layer=layer, accuracy=accuracy, frequency=0.07,
-                                                                  dt=0.6, dtype="f64"), "p_next", 100, 20)
-    expect_absorbed(errors, 1e-5)
+                                                                  dt=0.5, dtype="f64"), "p_next", 100, 20)
+    expect_absorbed(errors, 1e-8)
 
 
 @pytest.mark.parametrize("name,rank,accuracy", [("acoustic2d_o4", 2, 4), ("acoustic3d_o2", 3, 2), ("acoustic3d_o4", 3, 4)])
@@ -75,7 +76,7 @@ def test_what_is_given_is_checked():
 def test_each_axis_has_its_spacing_and_its_layers():
     """A plane wave along each axis takes as long: as many cells, a quarter of the size and of the speed's square."""
     model = models.acoustic((40, 30), (0.5, 2), 1, layer="x=3:0,y=0:5", dt=0.25, dtype="f64")
-    assert model.stencil.profiles == {"ax": "x", "bx": "x", "ay": "y", "by": "y"}
+    assert model.stencil.profiles == {which + axis + half: axis for axis in "xy" for which in "ab" for half in ("", "_half")}
     assert numpy.flatnonzero(model.fields["bx"]).tolist() == [0, 1, 2]
     assert numpy.flatnonzero(model.fields["by"]).tolist() == [35, 36, 37, 38, 39]
     bare = models.acoustic((9, 9), (0.5, 2), 1, layer=0, dt=0.25, accuracy=2, dtype="f64")

@@ -12,14 +12,14 @@ from .._reference import _numpy
 from .._stencil import Stencil, stencil
 
 _SAFETY = 0.9  # of the largest stable step
-_GRADE = 2  # power of the depth in a layer with which it damps
+_GRADE = 3  # power of the depth in a layer with which it damps
 _ACCURACIES = (2, 4, 8)
 _TYPES = {"f64": "float64", "f32": "float32", "f16": "float16"}
 
-#: Derivatives on a grid of spacing 1, and how many cells after a cell's middle each stands. Two at once have the profile of
-#: the place between both. Those of accuracy order 2 are written out: this form is the one that is tuned.
+#: Derivatives on a grid of spacing 1, and how many cells after a cell's middle each stands: profiles are of the same place, or
+#: layers send back -50 dB. Those of accuracy order 2 are written out: this form is the one that is tuned.
 _DERIVATIVES = {"forward": ("d_{0}_forward({1}, accuracy={2})", 0.5), "backward": ("d_{0}_backward({1}, accuracy={2})", 0.0),
-                "second": ("d_{0}{0}({1}, accuracy={2})", 0.25)}
+                "second": ("d_{0}{0}({1}, accuracy={2})", 0.0)}
 _WRITTEN_OUT = {"backward": "{1} - {1}[{0}-1]", "second": "{1}[{0}+1] - 2*{1} + {1}[{0}-1]"}
 
 Cells = Any  # a number, or an array of the grid's shape
@@ -167,7 +167,7 @@ class Equation:
         if not any(self.grid.layers[axis]):
             return self.bare("second", axis, of)
         inner = f"psi_{axis}_{of}"
-        self._earlier[inner + "_next"] = self._memory(axis, inner, "second", self.bare("forward", axis, of))
+        self._earlier[inner + "_next"] = self._memory(axis, inner, "forward", self.bare("forward", axis, of))
         text = " + ".join(self.bare(kind, axis, what, plain=True)
                           for kind, what in (("second", of), ("backward", inner + "_next")))
         return self._stretched(axis, f"zeta_{axis}_{of}", text, "second")
@@ -248,13 +248,13 @@ class Equation:
         return name
 
     def _profile(self, name: str, dt: float, speed: float, reflection: float, frequency: float) -> Any:
-        """a or b of Komatitsch and Martin, Geophysics 72 (2007), SM155: damping that grows with the square of the depth
+        """a or b of Komatitsch and Martin, Geophysics 72 (2007), SM155: damping that grows with the cube of the depth
         in the layer, a shift of its pole that falls with it. Layers begin half a cell before their first cell."""
         numpy, (axis, place) = _numpy(), self._profiles[name]
         cells, (low, high) = self.grid.cells(axis), self.grid.layers[axis]
         at = numpy.arange(cells)
         is_low = (at < low) & (at < cells - 1 - at)
-        width = numpy.where(is_low, low, max(high, 1))
+        width = numpy.maximum(numpy.where(is_low, low, high) - self.grid.accuracy // 2, 1)  # the edge's cells are held
         depth = numpy.where(is_low, low - 0.5 - at - place, at + place - (cells - high - 0.5)) / width
         depth = numpy.clip(depth, 0, None)
         damping = -(_GRADE + 1) * speed * math.log(reflection) / (2 * width * self.grid.spacing[axis]) * depth**_GRADE

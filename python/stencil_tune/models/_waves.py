@@ -14,7 +14,7 @@ _NO_SHEAR = 1e30  # in place of 1 / 0: its sums are finite
 
 
 def acoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, *, layer: Layer = 20, accuracy: int = 4,
-             reflection: float = 1e-4, frequency: float | None = None, dt: float | None = None,
+             reflection: float = 1e-6, frequency: float | None = None, dt: float | None = None,
              dtype: Any = "f32") -> Model:
     """Acoustic waves of constant density, p_tt = c^2 laplacian(p) + s, leapfrog in time. 2D and 3D.
 
