@@ -12,8 +12,8 @@ Every equation takes
     layer: cells of the absorbing layers, as Stencil.with_layer() takes them: 20, "20:0", "x=20,z=0:20"; 0: the bare equation.
     accuracy: accuracy order in space.
     reflection: what the layer's end sends back of an amplitude at normal incidence, by the theory of continuous layers.
-    frequency: whose waves are absorbed at grazing incidence too (it shifts the pole of the layers' stretching to
-        pi * frequency where they begin); None: no shift, which absorbs the slowest best.
+    frequency: whose waves are absorbed at grazing incidence too: it shifts the pole of the layers' stretching to
+        pi * frequency where they begin; None: by no more than keeps the layers stable, which absorbs long waves best.
     dt: time of a step; None: nine tenths of the largest stable one.
     dtype: "f32", "f64", ...
 

@@ -94,9 +94,10 @@ def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocit
     shear, speed = rho * s_speed**2, float(numpy.max(p_speed))
     dt = grid.step(dt, grid.largest_step(speed, True))
     pairs = list(itertools.combinations(axes, 2))
+    words = {down: "zero", f"rho.{down}": "reflect", f"softness.{down}": "reflect"}  # with 0 the last row would be too light
     equation = Equation("elastic", grid, [*("v" + a for a in axes), *(f"s{a}{a}" for a in axes), *(f"s{a}{b}" for a, b in pairs)],
                         ["rho", "lame", "stiffness", "softness"], {"dt": dt / grid.unit},
-                        boundary={down: "zero"} if free_surface else {}, shifted=len(axes) == 2)
+                        boundary=words if free_surface else {}, shifted=len(axes) == 2)
     at_top = f"{down}_before[{down}-1]"  # 1 in the first row
 
     def across(axis: str, of: str, side: str) -> str:
