@@ -68,7 +68,9 @@ def test_acoustic_definitions_are_those_that_are_tuned(name, rank, accuracy):
 def test_what_is_given_is_checked():
     for wrong, message in (({"layer": "w=3"}, "layer is"), ({"layer": "3:x"}, "layer is"), ({"accuracy": 3}, "accuracy is 3"),
                            ({"spacing": (1, 2, 3)}, "spacing is"), ({"dt": 1.0}, "up to"), ({"shape": (4,)}, "axes"),
-                           ({"dtype": "bf16"}, "bf16"), ({"reflection": 0}, "reflection is 0")):
+                           ({"dtype": "bf16"}, "bf16"), ({"reflection": 0}, "reflection is 0"),
+                           ({"velocity": 0}, "velocity: finite numbers above 0"),
+                           ({"velocity": numpy.ones((8, 9))}, r"velocity has shape \(8, 9\)")):
         with pytest.raises(st.ArgumentError, match=message):
             models.acoustic(**{"shape": (8, 8), "spacing": 1, "velocity": 1.0} | wrong)
 

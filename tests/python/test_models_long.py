@@ -10,6 +10,7 @@ STEPS = 20000
 LIGHT = 299792458.0
 RANDOM = numpy.random.default_rng(1)
 SPEED = 1 + 0.5 * RANDOM.random((26, 26))  # contrasts from cell to cell, in the layers too
+SEABED = numpy.where(numpy.arange(26)[:, None] < 13, 0, 0.5)  # of S waves, below water
 
 EQUATIONS = {
     "acoustic, accuracy 2": (lambda how: models.acoustic((26, 26), 1, SPEED, accuracy=2, **how), "p"),
@@ -18,8 +19,9 @@ EQUATIONS = {
     "maxwell te": (lambda how: models.maxwell((26, 26), LIGHT, SPEED, polarization="te", accuracy=4, **how), "hz"),
     "drude": (lambda how: models.drude((26, 26), LIGHT, 0.5 * (SPEED > 1.4), 0.01, **how), "ez"),
     "elastic": (lambda how: models.elastic((26, 26), 1, SPEED, 0.5 * SPEED, 1 + SPEED, **how), "vx"),
-    "elastic, free surface": (lambda how: models.elastic((26, 26), 1, 1, 0.5, SPEED, free_surface=True, **how), "vy"),
-    "elastic, half a fluid": (lambda how: models.elastic((26, 26), 1, 1, 0.5 * (SPEED > 1.25), 1, accuracy=2, **how), "vy"),
+    "elastic, free surface": (lambda how: models.elastic((26, 26), 1, 1, 0.5, 1, free_surface=True, **how), "vy"),
+    "elastic, water above": (lambda how: models.elastic((26, 26), 1, 1 + SEABED, SEABED, 1 + SEABED, free_surface=True,
+                                                        accuracy=2, **how), "vy"),
     "viscoacoustic": (lambda how: models.viscoacoustic((26, 26), 1, SPEED, 1, 20, 0.1, **how), "p"),
     "shallow_water": (lambda how: models.shallow_water((26, 26), 300, 1e4 * SPEED, **how), "eta"),
 }

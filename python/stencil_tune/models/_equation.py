@@ -73,6 +73,16 @@ class Grid(NamedTuple):
     def cells(self, axis: str) -> int:
         return self.shape[-1 - "xyz".index(axis)]
 
+    def material(self, given: Cells, what: str, positive: bool = True) -> Any:
+        """Numbers above 0, or not below, as an array that goes with the grid's."""
+        numpy = _numpy()
+        values = numpy.asarray(given, float)
+        if values.ndim and values.shape != self.shape:
+            raise ArgumentError(f"{what} has shape {values.shape}, the grid {self.shape}")
+        if not (numpy.isfinite(values) & (values > 0 if positive else values >= 0)).all():
+            raise ArgumentError(f"{what}: finite numbers {'above 0' if positive else 'from 0 on'} are needed")
+        return values
+
     def largest_step(self, speed: float, staggered: bool, stiffness: float = 0.0) -> float:
         """The time step at which the shortest waves begin to grow: w dt = 2 of leapfrog, with w^2 the operator's
         largest eigenvalue and `stiffness` that of what swings in place."""
@@ -171,7 +181,7 @@ class Equation:
             return self.bare("second", axis, of)
         inner = f"psi_{axis}_{of}"
         self._earlier[inner + "_next"] = self._memory(axis, inner, "forward", self.bare("forward", axis, of))
-        text = " + ".join(self.bare(kind, axis, what, plain=True)
+        text = " + ".join(self.bare(kind, axis, what, written_out=True)
                           for kind, what in (("second", of), ("backward", inner + "_next")))
         return self._stretched(axis, f"zeta_{axis}_{of}", text, "second")
 
@@ -220,12 +230,12 @@ class Equation:
             lines += [head, *(f'{name} = "{text}"' for name, text in entries.items())] if entries else []
         return "\n".join(lines) + "\n"
 
-    def bare(self, kind: str, axis: str, of: str, plain: bool = False) -> str:
+    def bare(self, kind: str, axis: str, of: str, written_out: bool = False) -> str:
         """A derivative as if there were no layers."""
         ratio = self.grid.unit / self.grid.spacing[axis]
         if ratio != 1:
             self._coefficients[f"ratio_{axis}"] = ratio
-        form = _WRITTEN_OUT[kind] if plain and ratio == 1 and self.grid.accuracy == 2 else _DERIVATIVES[kind][0]
+        form = _WRITTEN_OUT[kind] if written_out and ratio == 1 and self.grid.accuracy == 2 else _DERIVATIVES[kind][0]
         return f"ratio_{axis}*" * (ratio != 1) * (1 + (kind == "second")) + form.format(axis, of, self.grid.accuracy)
 
     def _stretched(self, axis: str, memory: str, derivative: str, kind: str) -> str:

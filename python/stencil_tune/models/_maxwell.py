@@ -55,11 +55,13 @@ def _yee(name: str, shape: Sequence[int], spacing: Cells, permittivity: Cells, c
     if polarization not in _POLARIZATIONS:
         raise ArgumentError(f"polarization is {polarization!r}: tm and te are known")
     electric, magnetic = _POLARIZATIONS[polarization] if len(grid.axes) == 2 else ("xyz", "xyz")
-    relative = numpy.asarray(permittivity, float)
-    plasma, collisions = (numpy.asarray(cells, float) for cells in pole or (0, 0))
+    relative = grid.material(permittivity, "permittivity")
+    conducting = grid.material(0 if conductivity is None else conductivity, "conductivity", False)
+    plasma, collisions = (grid.material(given, what, False) for given, what in
+                          zip(pole or (0, 0), ("plasma_frequency", "collision_rate")))
     speed = _LIGHT / float(numpy.min(relative))**0.5
     dt = grid.step(dt, grid.largest_step(speed, True, float(numpy.max(plasma**2 / relative))))
-    loss = 0.5 * dt * numpy.asarray(0.0 if conductivity is None else conductivity, float) / (_VACUUM * relative)
+    loss = 0.5 * dt * conducting / (_VACUUM * relative)
     friction = 0.5 * dt * collisions
     constants = {"ca": _LIGHT * dt / grid.unit / relative / (1 + loss), "kept": (1 - loss) / (1 + loss),
                  "kj": (1 - friction) / (1 + friction),

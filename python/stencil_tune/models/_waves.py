@@ -20,13 +20,13 @@ def acoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, *, layer: La
 
     A source of `p_next` is s. Layers as D. Pasalic, R. McGarry, SEG Annual Meeting 2010.
     """
-    numpy, grid = _numpy(), grid_of(shape, spacing, layer, accuracy, dtype)
-    speed = float(numpy.max(velocity))
+    grid = grid_of(shape, spacing, layer, accuracy, dtype)
+    cells = grid.material(velocity, "velocity")
+    speed = float(cells.max())
     dt = grid.step(dt, grid.largest_step(speed, False))
     equation = Equation("acoustic", grid, ["p", "p_prev"], ["v"], older={"p": "p_prev"})
     equation.stage(p=f"2*p - p_prev + v*({' + '.join(equation.second(axis, 'p') for axis in grid.axes)})")
-    courant = numpy.asarray(velocity, float) * dt / grid.unit
-    return equation.model(dt, speed, {"v": courant**2}, {"p": dt**2}, reflection, frequency)
+    return equation.model(dt, speed, {"v": (cells * dt / grid.unit)**2}, {"p": dt**2}, reflection, frequency)
 
 
 def viscoacoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, density: Cells, quality: Cells, reference: float, *,
@@ -45,7 +45,8 @@ def viscoacoustic(shape: Sequence[int], spacing: Cells, velocity: Cells, density
     numpy, grid = _numpy(), grid_of(shape, spacing, layer, accuracy, dtype)
     if not 0 < reference < math.inf:
         raise ArgumentError(f"reference is {reference}: a frequency above 0 is needed")
-    rho, phase_speed, q = (numpy.asarray(cells, float) for cells in (density, velocity, quality))
+    rho, phase_speed, q = (grid.material(given, what) for given, what in
+                           ((density, "density"), (velocity, "velocity"), (quality, "quality")))
     omega = 2 * math.pi * reference
     tau_stress = (numpy.sqrt(1 + q**-2) - 1 / q) / omega
     tau = 1 / (omega * tau_stress)**2 - 1  # of strain over that of stress, less 1
@@ -76,7 +77,8 @@ def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocit
     (2002); layers as D. Komatitsch, R. Martin, Geophysics 72 (2007).
 
     Args:
-        velocity, shear_velocity: of P and S waves. A fluid has no S waves: 0.
+        velocity, shear_velocity: of P and S waves; 0 of S in a fluid. In layers let materials go on as they are where the
+            layers begin: contrasts of solid and fluid from cell to cell make waves grow there.
         free_surface: whether the first row of the last axis is the earth's surface: row 0 of y in 2D, z in 3D. There are no
             layers at that end. Derivatives across the next rows are those of accuracy order 2 (R. W. Graves, Bulletin of the
             Seismological Society of America 86, 1996).
@@ -90,21 +92,35 @@ def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocit
         raise ArgumentError("elastic waves take f32 and f64: moduli are beyond what f16 holds")
     if free_surface:
         grid = grid._replace(layers=grid.layers | {down: (0, grid.layers[down][1])})
-    rho, p_speed, s_speed = (numpy.asarray(cells, float) for cells in (density, velocity, shear_velocity))
-    shear, speed = rho * s_speed**2, float(numpy.max(p_speed))
+    rho, p_speed = grid.material(density, "density"), grid.material(velocity, "velocity")
+    shear, speed = rho * grid.material(shear_velocity, "shear_velocity", False)**2, float(p_speed.max())
     dt = grid.step(dt, grid.largest_step(speed, True))
-    pairs = list(itertools.combinations(axes, 2))
-    words = {down: "zero", f"rho.{down}": "reflect", f"softness.{down}": "reflect"}  # with 0 the last row would be too light
-    equation = Equation("elastic", grid, [*("v" + a for a in axes), *(f"s{a}{a}" for a in axes), *(f"s{a}{b}" for a, b in pairs)],
-                        ["rho", "lame", "stiffness", "softness"], {"dt": dt / grid.unit},
-                        boundary=words if free_surface else {}, shifted=len(axes) == 2)
+    equation = Equation("elastic", grid, [*("v" + a for a in axes), *(f"s{a}{b}" for a, b in _stresses(axes))],
+                        ["rho", "lame", "stiffness", "softness"], {"dt": dt / grid.unit}, shifted=len(axes) == 2,
+                        boundary={down: "zero"} | dict.fromkeys((f"rho.{down}", f"softness.{down}"), "reflect")
+                        if free_surface else {})  # with zero the last row would be too light
+    _add_elastic_stages(equation, free_surface)
+    with numpy.errstate(divide="ignore"):
+        softness = numpy.minimum(1 / shear, _NO_SHEAR)
+    stiffness = rho * p_speed**2
+    sources = {"v" + a: dt / rho for a in axes} | {f"s{a}{a}": dt for a in axes}
+    return equation.model(dt, speed, {"rho": rho, "lame": stiffness - 2 * shear, "stiffness": stiffness, "softness": softness},
+                          sources, reflection, frequency)
+
+
+def _stresses(axes: str) -> list[tuple[str, str]]:
+    return [*zip(axes, axes), *itertools.combinations(axes, 2)]
+
+
+def _add_elastic_stages(equation: Equation, free_surface: bool) -> None:
+    axes, down = equation.grid.axes, equation.grid.axes[-1]
     at_top = f"{down}_before[{down}-1]"  # 1 in the first row
 
     def across(axis: str, of: str, side: str) -> str:
         """A derivative, at a free surface too: stresses are odd about it, those half a row below it twice the difference."""
         if not free_surface or axis != down:
             return equation.first(axis, of, side)
-        text = equation.first(axis, of, side, coarse=f"{down}_before[{down}-2]" if accuracy > 2 else "")
+        text = equation.first(axis, of, side, coarse=f"{down}_before[{down}-2]" if equation.grid.accuracy > 2 else "")
         return f"(1 + {at_top})*({text})" if of[0] == "s" and side == "backward" else text
 
     velocities = {}
@@ -114,22 +130,15 @@ def elastic(shape: Sequence[int], spacing: Cells, velocity: Cells, shear_velocit
     equation.stage(**velocities)
     strain = {a: f"({across(a, f'v{a}_next', 'backward')})" for a in axes}
     if free_surface:  # which no normal stress pulls
-        others = " + ".join(strain[a] for a in axes[:-1])
-        strain[down] = f"select({at_top}, -lame/stiffness*({others}), {strain[down]})"
+        strain[down] = f"select({at_top}, -lame/stiffness*({' + '.join(strain[a] for a in axes[:-1])}), {strain[down]})"
     stresses = {}
-    for a in axes:
-        others = " + ".join(strain[b] for b in axes if b != a)
-        stresses[f"s{a}{a}"] = f"s{a}{a} + dt*(stiffness*{strain[a]} + lame*({others}))"
-    if free_surface:
-        stresses[f"s{down}{down}"] = f"select({at_top}, 0, {stresses[f's{down}{down}']})"
-    for a, b in pairs:
-        soft = f"softness + softness[{a}+1] + softness[{b}+1] + softness[{a}+1, {b}+1]"
-        bent = f"{across(b, f'v{a}_next', 'forward')} + {across(a, f'v{b}_next', 'forward')}"
-        stresses[f"s{a}{b}"] = f"s{a}{b} + dt*4/({soft})*({bent})"
+    for a, b in _stresses(axes):
+        if a == b:
+            others = " + ".join(strain[c] for c in axes if c != a)
+            text = f"s{a}{a} + dt*(stiffness*{strain[a]} + lame*({others}))"
+            stresses[f"s{a}{a}"] = f"select({at_top}, 0, {text})" if free_surface and a == down else text
+        else:
+            soft = f"softness + softness[{a}+1] + softness[{b}+1] + softness[{a}+1, {b}+1]"
+            bent = f"{across(b, f'v{a}_next', 'forward')} + {across(a, f'v{b}_next', 'forward')}"
+            stresses[f"s{a}{b}"] = f"s{a}{b} + dt*4/({soft})*({bent})"
     equation.stage(**stresses)
-    with numpy.errstate(divide="ignore"):
-        softness = numpy.minimum(1 / shear, _NO_SHEAR)
-    stiffness = rho * p_speed**2
-    sources = {"v" + a: dt / rho for a in axes} | {f"s{a}{a}": dt for a in axes}
-    return equation.model(dt, speed, {"rho": rho, "lame": stiffness - 2 * shear, "stiffness": stiffness, "softness": softness},
-                          sources, reflection, frequency)
