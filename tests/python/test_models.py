@@ -4,6 +4,7 @@ import pathlib
 
 import numpy
 import pytest
+from device_arrays import CudaArray, aligned
 
 import stencil_tune as st
 from stencil_tune import models
@@ -137,6 +138,19 @@ def test_a_free_surface_turns_stress_round(accuracy):
     after = dict(zip(column.fields, arrays))
     numpy.testing.assert_allclose(after["syy"], -numpy.exp(-(depth - 20)**2 / 32) * numpy.ones((1, 4)), atol=0.03)
     numpy.testing.assert_allclose(after["vy"], numpy.exp(-(depth + 0.5 + 0.25 - 20)**2 / 32) * numpy.ones((1, 4)), atol=0.03)
+
+
+def test_kernels_make_a_free_surface_and_layers_as_the_reference_does(gpus):
+    ground = models.elastic((32, 48), 1, 1, 0.5, 1, layer=5, free_surface=True)
+    ground.fields["vy"][:] = numpy.random.default_rng(1).standard_normal((32, 48))
+    on_gpu = [gpus.own(aligned(cells)) for cells in ground.fields.values()]
+    on_cpu = list(ground.fields.values())
+    st.lookup(ground.stencil, like=ground.fields["vy"], device="cpu").advance(on_cpu, steps=4)
+    arrays = [CudaArray(cells) for cells in on_gpu]
+    st.lookup(ground.stencil, shape=(32, 48), dtype="f32").advance(arrays, steps=4)
+    for name, there, here in zip(ground.fields, arrays, on_cpu):
+        if name in ground.receivers:
+            numpy.testing.assert_allclose(there.host, here, atol=1e-5, err_msg=name)
 
 
 def test_elastic_definitions_fit_in_three_dimensions():
