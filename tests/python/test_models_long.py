@@ -29,7 +29,7 @@ EQUATIONS = {
 
 @pytest.mark.parametrize("name", EQUATIONS)
 def test_is_stable(name):
-    """Noise in all cells dies away, and what is left does not grow."""
+    """Noise dies away, or stands still as eddies in a fluid do; nothing grows."""
     make, field = EQUATIONS[name]
     model = make({"layer": 8, "dtype": "f64"})
     shape = model.fields[field].shape
@@ -40,8 +40,7 @@ def test_is_stable(name):
     for _ in range(4):
         kernel.advance(arrays, steps=STEPS // 4)
         left.append(max(numpy.abs(array).max() for array, what in zip(arrays, model.fields) if what in model.receivers))
-    print(name, left)
-    assert left[-1] <= 2 * left[0] and left[-1] < 1, left
+    assert left[-1] < min(3, 1.5 * left[0]), left
 
 
 def test_rayleighs_wave_keeps_its_speed():

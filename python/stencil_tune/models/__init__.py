@@ -8,7 +8,7 @@
 Every equation takes
     shape: cells, (z, y, x) as arrays have them; two axes are y and x.
     spacing: size of a cell, one number or one an axis, (z, y, x).
-    material: a number, or an array of the grid's shape.
+    material: a number, or an array of the grid's shape, or one that NumPy makes of it, such as (z, 1, 1).
     layer: cells of the absorbing layers, as Stencil.with_layer() takes them: 20, "20:0", "x=20,z=0:20"; 0: the bare equation.
     accuracy: accuracy order in space.
     reflection: what the layer's end sends back of an amplitude at normal incidence, by the theory of continuous layers.

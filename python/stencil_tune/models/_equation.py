@@ -25,7 +25,7 @@ _DERIVATIVES = {"forward": ("d_{0}_forward({1}, accuracy={2})", 0.5), "backward"
                 "second": ("d_{0}{0}({1}, accuracy={2})", 0.0)}
 _WRITTEN_OUT = {"backward": "{1} - {1}[{0}-1]", "second": "{1}[{0}+1] - 2*{1} + {1}[{0}-1]"}
 
-Cells = Any  # a number, or an array of the grid's shape
+Cells = Any  # a number, or an array that goes with the grid's shape, as NumPy has it
 Layer = int | str
 
 
@@ -74,11 +74,13 @@ class Grid(NamedTuple):
         return self.shape[-1 - "xyz".index(axis)]
 
     def material(self, given: Cells, what: str, positive: bool = True) -> Any:
-        """Numbers above 0, or not below, as an array that goes with the grid's."""
+        """Numbers above 0, or not below, by cell."""
         numpy = _numpy()
         values = numpy.asarray(given, float)
-        if values.ndim and values.shape != self.shape:
-            raise ArgumentError(f"{what} has shape {values.shape}, the grid {self.shape}")
+        try:
+            values = numpy.broadcast_to(values, self.shape)
+        except ValueError as error:
+            raise ArgumentError(f"{what} has shape {values.shape}, the grid {self.shape}") from error
         if not (numpy.isfinite(values) & (values > 0 if positive else values >= 0)).all():
             raise ArgumentError(f"{what}: finite numbers {'above 0' if positive else 'from 0 on'} are needed")
         return values
