@@ -30,8 +30,9 @@ std::filesystem::path file_of(const DistributedKernel::Impl& kernel, const std::
 
 std::vector<std::byte> DistributedFields::Impl::checkpoint_room(int field) const {
   const Problem& problem = kernel->problem();
-  const bool profile = profile_axis(problem.stencil, field) >= 0;
-  const std::int64_t cells = profile ? cells_of_field(problem, field) : kernel->inner().cells();
+  const Along along = profile_along(problem.stencil, field);
+  if (along == kAlongTime) return {};  // whoever goes on with the run writes them, as many as it needs then
+  const std::int64_t cells = along != 0 ? cells_of_field(problem, field) : kernel->inner().cells();
   return std::vector<std::byte>(static_cast<std::size_t>(cells) * size_of(problem.type));
 }
 
@@ -42,7 +43,8 @@ void DistributedFields::save(const std::filesystem::path& path, std::int64_t ste
     writer.emplace(file_of(kernel, path), facts_of(kernel, steps));
     for (int field = 0; field < static_cast<int>(impl_->buffers.size()); ++field) {
       std::vector<std::byte> cells = impl_->checkpoint_room(field);
-      if (profile_axis(kernel.problem().stencil, field) < 0) {
+      if (cells.empty()) continue;
+      if (!is_profile(kernel.problem().stencil, field)) {
         read(field, cells, stream);
       } else {
         impl_->memory[static_cast<std::size_t>(field)].read(cells, stream);
@@ -70,8 +72,9 @@ std::int64_t DistributedFields::load(const std::filesystem::path& path, CUstream
   agree(*kernel.ranks, [&] {
     for (int field = 0; field < static_cast<int>(impl_->buffers.size()); ++field) {
       std::vector<std::byte> cells = impl_->checkpoint_room(field);
+      if (cells.empty()) continue;
       reader->read(cells);
-      if (profile_axis(kernel.problem().stencil, field) < 0) {
+      if (!is_profile(kernel.problem().stencil, field)) {
         write(field, cells, stream);
       } else {
         impl_->memory[static_cast<std::size_t>(field)].write(cells, stream);

@@ -30,14 +30,14 @@ void require_bytes(const Impl& kernel, int field, std::int64_t cells, std::size_
                           kernel.problem().stencil.fields[static_cast<std::size_t>(field)], wanted, bytes));
 }
 
-/// The axis along which the field alone varies; -1 for a field of the whole grid.
-int axis_of(const Impl& kernel, int field) { return profile_axis(kernel.problem().stencil, field); }
+Along along_of(const Impl& kernel, int field) { return profile_along(kernel.problem().stencil, field); }
 
 void require_whole_grid(const Impl& kernel, int field) {
-  if (axis_of(kernel, field) < 0) return;
+  const Along along = along_of(kernel, field);
+  if (along == 0) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("field '{}' varies along one axis alone: write() all its cells on every rank",
-                          kernel.problem().stencil.fields[static_cast<std::size_t>(field)]));
+              fmt::format("field '{}' varies {}: write() all its cells on every rank",
+                          kernel.problem().stencil.fields[static_cast<std::size_t>(field)], varies_along(along)));
 }
 
 /// Rows of a box within a dense array of the grid, copied to a dense array of the box, or back.
@@ -87,16 +87,32 @@ class DenseCells {
 };
 
 /// Cells of a profile that stand beside this rank's array; across a periodic edge those of the other end.
-std::vector<std::byte> part_of_profile(const Impl& kernel, std::size_t axis, Span<const std::byte> cells) {
+std::vector<std::byte> part_of_profile(const Impl& kernel, Along along, Span<const std::byte> cells) {
   const std::size_t cell = size_of(kernel.problem().type);
-  const std::int64_t n = kernel.grid->grid().n[axis];
   const Box array = kernel.grid->array(kernel.rank());
+  std::vector<std::int64_t> places{0};  // in the whole profile
+  std::int64_t apart = 1;
+  for (const int on : axes_of(along)) {
+    const auto axis = static_cast<std::size_t>(on);
+    const std::int64_t n = kernel.grid->grid().n[axis];
+    const std::vector<std::int64_t> rows = std::exchange(places, {});
+    for (std::int64_t i = array.low[axis]; i < array.high[axis]; ++i) {
+      for (const std::int64_t place : rows) places.push_back(place + (i + n) % n * apart);
+    }
+    apart *= n;
+  }
   std::vector<std::byte> part;
-  for (std::int64_t i = array.low[axis]; i < array.high[axis]; ++i) {
-    const std::byte* from = cells.data() + static_cast<std::size_t>((i + n) % n) * cell;
+  for (const std::int64_t place : places) {
+    const std::byte* from = cells.data() + static_cast<std::size_t>(place) * cell;
     part.insert(part.end(), from, from + cell);
   }
   return part;
+}
+
+std::int64_t cells_along(const Extents& grid, Along along) {
+  std::int64_t cells = 1;
+  for (const int axis : axes_of(along)) cells *= grid.n[static_cast<std::size_t>(axis)];
+  return cells;
 }
 
 }  // namespace
@@ -107,7 +123,8 @@ DistributedFields::DistributedFields(const DistributedKernel& kernel) : impl_(st
     const Problem& problem = kernel.impl_->problem();
     Driver& driver = driver_of(kernel.impl_->state());
     for (int field = 0; field < static_cast<int>(problem.stencil.fields.size()); ++field) {
-      const std::int64_t cells = cells_of_field(problem, field);
+      // As many entries of time as write() will be given.
+      const std::int64_t cells = along_of(*kernel.impl_, field) == kAlongTime ? 1 : cells_of_field(problem, field);
       impl_->memory.emplace_back(driver, static_cast<std::size_t>(cells) * size_of(problem.type));
       impl_->memory.back().fill(0);
       impl_->buffers.push_back(reinterpret_cast<void*>(impl_->memory.back().address()));
@@ -124,10 +141,11 @@ DistributedFields::~DistributedFields() = default;
 void DistributedFields::write(int field, Span<const std::byte> cells, CUstream_st* stream) {
   const DistributedKernel::Impl& kernel = *impl_->kernel;
   require_field(kernel, field);
-  if (const int axis = axis_of(kernel, field); axis >= 0) {
-    require_bytes(kernel, field, kernel.grid->grid().n[static_cast<std::size_t>(axis)], cells.size());
-    const std::vector<std::byte> part = part_of_profile(kernel, static_cast<std::size_t>(axis), cells);
-    impl_->memory[static_cast<std::size_t>(field)].write(part, stream);
+  if (const Along along = along_of(kernel, field); along == kAlongTime) {
+    return impl_->write_times(static_cast<std::size_t>(field), cells, stream);
+  } else if (along != 0) {
+    require_bytes(kernel, field, cells_along(kernel.grid->grid(), along), cells.size());
+    impl_->memory[static_cast<std::size_t>(field)].write(part_of_profile(kernel, along, cells), stream);
     driver_of(kernel.state()).synchronize_stream(stream);
     return;
   }
@@ -136,6 +154,20 @@ void DistributedFields::write(int field, Span<const std::byte> cells, CUstream_s
   dense.write(cells);
   dense.unpack();
   changed(field);
+}
+
+void DistributedFields::Impl::write_times(std::size_t field, Span<const std::byte> entries, CUstream_st* stream) {
+  if (entries.empty() || entries.size() % size_of(kernel->problem().type) != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("field '{}' varies with time alone: {} bytes are no entries of its type",
+                            kernel->problem().stencil.fields[field], entries.size()));
+  }
+  Driver& driver = driver_of(kernel->state());
+  driver.synchronize_stream(stream);  // which may read the entries before
+  memory[field] = DeviceBuffer(driver, entries.size());
+  buffers[field] = reinterpret_cast<void*>(memory[field].address());
+  memory[field].write(entries, stream);
+  driver.synchronize_stream(stream);
 }
 
 void DistributedFields::read(int field, Span<std::byte> cells, CUstream_st* stream) const {

@@ -119,11 +119,20 @@ void DistributedKernel::prepare(CUstream_st* stream) {
 void DistributedKernel::wait(CUstream_st* stream) { impl_->ranks->wait(stream); }
 
 void DistributedKernel::Impl::check(const DistributedFields::Impl& fields, std::int64_t steps,
-                                    Span<const double> coefficients) const {
+                                    Span<const double> coefficients, const Place& place) const {
   if (fields.kernel.get() != this) {
     throw Error(ErrorCode::invalid_argument, "the fields were made for another DistributedKernel");
   }
   check_advance(state(), fields.buffers, steps, coefficients);
+  for (const Profile& profile : problem().stencil.profiles) {
+    if (profile.along != kAlongTime || steps == 0) continue;
+    const auto field = static_cast<std::size_t>(profile.field);
+    const auto entries = static_cast<std::int64_t>(fields.memory[field].size() / size_of(problem().type));
+    if (place.step >= 0 && place.step + steps <= entries) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("field '{}' has {} entries, and steps {} to {} were asked for: write() them all first",
+                            problem().stencil.fields[field], entries, place.step, place.step + steps - 1));
+  }
   ranks->check();
 }
 
@@ -173,7 +182,7 @@ void DistributedKernel::refresh(CUstream_st* stream, DistributedFields& fields) 
 
 void DistributedKernel::advance(CUstream_st* stream, DistributedFields& fields, std::int64_t steps,
                                 Span<const double> coefficients, const Place& place) {
-  impl_->check(*fields.impl_, steps, coefficients);
+  impl_->check(*fields.impl_, steps, coefficients, place);
   impl_->advance(stream, *fields.impl_, steps, coefficients, place, nullptr);
 }
 

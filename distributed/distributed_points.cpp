@@ -40,7 +40,7 @@ Points DistributedKernel::place_points(const PointList& points) {
 void DistributedKernel::advance_with_points(const Points& points, const PointData& data, CUstream_st* stream,
                                             DistributedFields& fields, std::int64_t steps,
                                             Span<const double> coefficients, const Place& place) {
-  impl_->check(*fields.impl_, steps, coefficients);
+  impl_->check(*fields.impl_, steps, coefficients, place);
   PointRun run(impl_->state(), points.state(), data, steps, stream);
   impl_->advance(stream, *fields.impl_, steps, coefficients, place, &run);
 }

@@ -44,7 +44,8 @@ struct DistributedKernel::Impl {
   ExchangePlan plan_of_all(const std::vector<int>& fields) const;  ///< as many layers as arrays have
 
   /// Throws Error(invalid_argument) for what no run can have, and what the communicator throws where a rank is lost.
-  void check(const DistributedFields::Impl& fields, std::int64_t steps, Span<const double> coefficients) const;
+  void check(const DistributedFields::Impl& fields, std::int64_t steps, Span<const double> coefficients,
+             const Place& place = {}) const;
   /// Gives the group up where something fails: the others wait for halos that do not come.
   template <class Work>
   void or_give_up(const Work& work) const {
@@ -73,6 +74,9 @@ struct DistributedFields::Impl {
   /// Where fields were changed by their owner, all their halos. Returns whether those of all fields that steps change
   /// are right now.
   bool refresh(CUstream_st* stream);
+
+  /// A field of time has as many entries as it was given last.
+  void write_times(std::size_t field, Span<const std::byte> entries, CUstream_st* stream);
 
   /// For the cells of a field that a checkpoint has.
   std::vector<std::byte> checkpoint_room(int field) const;

@@ -1,5 +1,5 @@
 // What an update reads that asks where its cell is and when: coordinates, the step's number, how far beyond an edge a cell
-// lies, profiles, which are arrays along one axis, and whether a cell lies in a layer.
+// lies, profiles, which are arrays along one axis, two or with time, and whether a cell lies in a layer.
 #pragma once
 
 #include "stencil_tune/arguments.cuh"
@@ -17,8 +17,9 @@ inline constexpr int kLayer = -1;
 
 /// Where kernels read what lies along their axes. S: what the kernel's arguments are of; S::kPlace is how many
 /// coefficients there are. Behind them the arguments hold 64 bits each: the coordinates of the grid's first cell, along the
-/// kernel's axes (0 to 2), the step's number (3), the addresses of the profiles, S::kBeforeLayers, and where an update asks for
-/// layers, two for each of the kernel's axes: the first cell that lies in none, and the first one behind those.
+/// kernel's axes (0 to 2), the step's number (3), the addresses of the profiles, the cells from one row to the next of each
+/// of those along two axes, S::kBeforeLayers in all, and where an update asks for layers, two for each of the kernel's axes:
+/// the first cell that lies in none, and the first one behind those.
 template <class S>
 struct PlaceArguments {
   using Value = typename S::Value;
@@ -31,6 +32,19 @@ struct PlaceArguments {
   }
   STENCIL_DEVICE Index extent(int axis) const { return static_cast<Index>(arguments.n[axis]); }
 
+  /// Which entry along the axis answers for the cell; -1: it is 0.
+  template <int kAxis>
+  STENCIL_DEVICE Index answering(Index cell) const {
+    constexpr Boundary kBoundary = kAxis == 0 ? S::kBoundaryX : kAxis == 1 ? S::kBoundaryY : S::kBoundaryZ;
+    return is_outside<kBoundary>(cell, extent(kAxis)) ? Index(-1) : inside<kBoundary>(cell, extent(kAxis));
+  }
+
+  STENCIL_DEVICE Value entry(int profile, long long at) const {
+    Value entry;
+    load_cells<LoadHint::read_only, 1>(reinterpret_cast<const typename S::Storage*>(number(4 + profile)) + at, &entry);
+    return entry;
+  }
+
   /// cell: its index along the axis.
   template <int kProfile, int kAxis>
   STENCIL_DEVICE Value read(Index cell) const {
@@ -38,12 +52,8 @@ struct PlaceArguments {
       constexpr int kFirst = 4 + S::kBeforeLayers + 2 * kAxis;
       return Value(cell < static_cast<Index>(number(kFirst)) || cell >= static_cast<Index>(number(kFirst + 1)));
     } else {
-      constexpr Boundary kBoundary = kAxis == 0 ? S::kBoundaryX : kAxis == 1 ? S::kBoundaryY : S::kBoundaryZ;
-      if (is_outside<kBoundary>(cell, extent(kAxis))) return Value(0);
-      const auto* entries = reinterpret_cast<const typename S::Storage*>(number(4 + kProfile));
-      Value entry;
-      load_cells<LoadHint::read_only, 1>(entries + inside<kBoundary>(cell, extent(kAxis)), &entry);
-      return entry;
+      const Index i = answering<kAxis>(cell);
+      return i < 0 ? Value(0) : entry(kProfile, i);
     }
   }
 };
@@ -95,6 +105,17 @@ struct PlacedCells {
   STENCIL_DEVICE Value in_layer() const {
     return profile<kLayer, kAxis, kOffset>();
   }
+
+  /// Along two axes, of which the first is the faster one. kRow: which of the numbers behind the step's says its cells.
+  template <int kProfile, int kAxis, int kOffset, int kSlower, int kSlowerOffset, int kRow>
+  STENCIL_DEVICE Value plane_profile() const {
+    const Index i = place().template answering<kAxis>(index(kAxis) + kOffset);
+    const Index j = place().template answering<kSlower>(index(kSlower) + kSlowerOffset);
+    return i < 0 || j < 0 ? Value(0) : place().entry(kProfile, j * number(4 + kRow) + i);
+  }
+
+  /// Of the step that is made.
+  STENCIL_DEVICE Value profile_now(int profile) const { return place().entry(profile, number(3) + ahead); }
 
  private:
   STENCIL_DEVICE PlaceArguments<S> place() const { return {arguments}; }

@@ -37,7 +37,8 @@ class Start {
     for (int field = 0; field < static_cast<int>(stencil.fields.size()); ++field) {
       auto& cells = fields.emplace_back(static_cast<std::size_t>(request.extents.cells()));
       const std::string& name = stencil.fields[static_cast<std::size_t>(field)];
-      if (const int axis = st::profile_axis(stencil, field); axis >= 0) {
+      if (st::is_profile(stencil, field)) {
+        const int axis = st::axes_of(st::profile_along(stencil, field)).front();
         cells.resize(static_cast<std::size_t>(request.extents.n[static_cast<std::size_t>(axis)]));
         for (std::size_t i = 0; i < cells.size(); ++i) {
           const float depth = depth_in_layer(axis, static_cast<std::int64_t>(i));

@@ -114,7 +114,7 @@ class Backwards {
   const Problem& problem_;
   std::array<int, kMaxRank> edges_{0, 0, 0};
   bool holds_ = false;
-  std::array<Reach, kMaxRank> profiles_{};  ///< how far arrays along one axis are read; they end with the part's array
+  std::array<Reach, kMaxRank> profiles_{};  ///< how far arrays along some axes are read; they end with the part's array
   HaloNeed need_;
 };
 
@@ -128,7 +128,7 @@ std::vector<int> fields_with_halos(const Problem& problem) {
   std::vector<int> fields = problem.step.state;
   for (const std::vector<int>* more : {&problem.step.constants, &problem.step.layers}) {
     std::copy_if(more->begin(), more->end(), std::back_inserter(fields),
-                 [&](int field) { return profile_axis(problem.stencil, field) < 0; });
+                 [&](int field) { return !is_profile(problem.stencil, field); });
   }
   std::sort(fields.begin(), fields.end());
   fields.erase(std::unique(fields.begin(), fields.end()), fields.end());

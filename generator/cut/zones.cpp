@@ -105,9 +105,9 @@ class Simplified {
 
   void declare() {
     for (const int field : kept_) {
-      const int axis = profile_axis(from_, field);
+      const Along along = profile_along(from_, field);
       const int made =
-          axis < 0 ? builder_->field(from_.fields[at(field)]) : builder_->profile(from_.fields[at(field)], axis);
+          along == 0 ? builder_->field(from_.fields[at(field)]) : builder_->profile(from_.fields[at(field)], along);
       if (const int layers = layer_axis(from_, field); layers >= 0) builder_->layer_field(made, layers);
     }
     // All of them, in their order: a launch takes the whole stencil's values.
@@ -353,7 +353,7 @@ Zone make_zone(const Problem& step, int steps, const Pieces& pieces, const ZoneU
   stencil.layers = widths;
   zone.fields = update.fields;
   zone.problem = make_problem(std::move(stencil), step.type, step.boundaries, extents, step.pitch, steps, kWholeStep);
-  zone.problem.plane = step.plane_cells();
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) zone.problem.whole[axis] = step.array_cells(axis);
   return zone;
 }
 
@@ -392,7 +392,7 @@ std::vector<Problem> zone_problems(const std::vector<Zone>& zones) {
     };
     if (std::any_of(problems.begin(), problems.end(), same)) continue;
     problems.push_back(zone.problem);
-    problems.back().plane = 0;
+    problems.back().whole = {};
   }
   std::stable_sort(problems.begin(), problems.end(),
                    [](const Problem& a, const Problem& b) { return a.extents.cells() > b.extents.cells(); });

@@ -110,7 +110,7 @@ class DefinitionReader : private TomlReader {
     }
   }
 
-  /// "u", "dz(z)" for a profile, or "psx(x in layer)".
+  /// "u", "dz(z)", "H(x, y)" or "w(t)" for a profile, or "psx(x in layer)".
   static void declare_field(DefinedStencil& stencil, std::string_view text, std::size_t offset) {
     const std::size_t open = text.find('(');
     if (open == std::string_view::npos || !text.ends_with(")")) return stencil.declare_field(text, offset);

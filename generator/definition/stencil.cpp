@@ -39,6 +39,25 @@ bool is_written(const Stencil& stencil, int field) {
   });
 }
 
+/// "z", of three axes "x, y" in this order, or "t"; 0 for anything else.
+Along along_from(std::string_view text, std::string_view axes) {
+  if (text == "t") return kAlongTime;
+  Along along = 0;
+  std::size_t next = 0;  // axis
+  for (bool is_first = true; !text.empty(); is_first = false) {
+    if (!is_first) {
+      if (axes.size() < 3 || text.front() != ',') return 0;
+      text.remove_prefix(std::min(text.find_first_not_of(" ", 1), text.size()));
+    }
+    const std::size_t axis = text.empty() ? std::string_view::npos : axes.find(text.front(), next);
+    if (axis == std::string_view::npos) return 0;
+    along |= along_axis(static_cast<int>(axis));
+    next = axis + 1;
+    text.remove_prefix(1);
+  }
+  return axes_of(along).size() < 3 ? along : 0;
+}
+
 /// Whether a stage has written what the field holds at the end of a step, in this one or one before.
 bool is_made(const Stencil& stencil, int field) {
   for (std::size_t steps = 0; steps <= stencil.rotations.size(); ++steps) {
@@ -73,18 +92,16 @@ void DefinedStencil::declare_field_at(std::string_view name, std::string_view pl
   require_room(name, offset);
   constexpr std::string_view kInLayer = " in layer";
   const bool in_layer = place.ends_with(kInLayer);
-  const std::string_view axis = in_layer ? place.substr(0, place.size() - kInLayer.size()) : place;
   const std::string_view axes = kAxes.substr(0, at(builder_.stencil().rank));
-  if (axis.size() != 1 || axes.find(axis) == std::string_view::npos) {
-    text_.reject(
-        offset,
-        fmt::format("'{0}' varies along one axis, one of {1}, or exists in its layers: {0}(x in layer); a field "
-                    "of the whole grid has its name alone",
-                    name, fmt::join(axes.begin(), axes.end(), ", ")));
+  const Along along = along_from(in_layer ? place.substr(0, place.size() - kInLayer.size()) : place, axes);
+  if (along == 0 || (in_layer && (along == kAlongTime || axes_of(along).size() != 1))) {
+    text_.reject(offset, fmt::format("'{0}' varies along one axis, one of {1}, {2}with time, {0}(t), or exists in an "
+                                     "axis's layers: {0}(x in layer); a field of the whole grid has its name alone",
+                                     name, fmt::join(axes.begin(), axes.end(), ", "),
+                                     axes.size() == 3 ? fmt::format("along two of them, {}(x, y), ", name) : ""));
   }
-  const auto along = static_cast<int>(axes.find(axis));
   const int field = in_layer ? builder_.field(name) : builder_.profile(name, along);
-  if (in_layer) builder_.layer_field(field, along);
+  if (in_layer) builder_.layer_field(field, axes_of(along).front());
   scope_.declare(name, {Symbol::Kind::field, field});
   declared_.emplace_back(name, offset);
 }
@@ -178,7 +195,7 @@ void DefinedStencil::hold(std::string_view field, std::string_view layers_of, st
   }
   const int layers = layer_axis(stencil, hold.layers_of);  // outside of them its array is of no use
   const bool partial = layers >= 0 && layers != layer_axis(stencil, hold.field);
-  if (hold.field == hold.layers_of || older || partial || profile_axis(stencil, hold.layers_of) >= 0) {
+  if (hold.field == hold.layers_of || older || partial || is_profile(stencil, hold.layers_of)) {
     text_.reject(offset, fmt::format("'{}' has no held layers for '{}': name a field that steps change, but no older "
                                      "time level, or one that no step writes",
                                      layers_of, field));
@@ -263,8 +280,9 @@ void DefinedStencil::boundary(std::string_view field, std::string_view axis, std
                                      builder_.stencil().rank, fmt::join(axes.begin(), axes.end(), ", ")));
   }
   const int number = field.empty() ? -1 : known_field(field, offset);
-  if (number >= 0 && profile_axis(builder_.stencil(), number) >= 0) {
-    text_.reject(offset, fmt::format("'{}' varies along one axis alone, and is answered as other fields there", field));
+  if (number >= 0 && is_profile(builder_.stencil(), number)) {
+    text_.reject(offset, fmt::format("'{}' varies {}, and is answered as other fields there", field,
+                                     varies_along(profile_along(builder_.stencil(), number))));
   }
   const EdgeRule edge = edge_rule(rule);
   for (const Side each : {Side::low, Side::high}) {

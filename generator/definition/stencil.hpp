@@ -21,7 +21,7 @@ class DefinedStencil {
   Scope& scope() noexcept { return scope_; }
 
   void declare_field(std::string_view name, std::size_t offset);
-  /// place: "z" for a profile, "z in layer" for a field that exists in the axis's layers alone.
+  /// place: "z", "x, y" or "t" for a profile, "z in layer" for a field that exists in the axis's layers alone.
   void declare_field_at(std::string_view name, std::string_view place, std::size_t offset);
   void declare_coefficient(std::string_view name, double value, std::size_t offset);
   /// Its default an expression of numbers.

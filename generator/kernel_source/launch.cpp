@@ -92,7 +92,8 @@ void require_count(std::string_view what, std::size_t given, std::size_t needed)
 std::size_t place_bytes(const Problem& problem) {
   if (!problem.facts.placed) return 0;
   const std::size_t of_layers = asks_layers(problem) ? sizeof(std::int64_t) * 2 * kMaxRank : 0;
-  return kPlaceBytes + problem.stencil.profiles.size() * sizeof(std::uint64_t) + of_layers;
+  const std::size_t of_profiles = problem.stencil.profiles.size() + profile_rows(problem).size();
+  return kPlaceBytes + of_profiles * sizeof(std::uint64_t) + of_layers;
 }
 
 LaunchGeometry launch_geometry(const Candidate& candidate, const Box& box) {
@@ -162,22 +163,24 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
     coefficients_at_ = packer.put_all(std::span<const float>(floats));
   }
   packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
-  if (placed_ && asks_layers(problem)) put_layers(problem);  // another stage may ask
+  if (placed_) put_rows_and_layers(problem);
 }
 
-/// Behind the profiles' addresses: along each of the kernel's axes, the cells that lie in no layer.
-void KernelArguments::put_layers(const Problem& problem) {
+/// Behind the profiles' addresses: the rows of those along two axes, then, along each of the kernel's axes, the cells
+/// that lie in no layer, which another stage may ask for.
+void KernelArguments::put_rows_and_layers(const Problem& problem) {
+  std::vector<std::int64_t> numbers = profile_rows(problem);
   const auto between = between_layers(problem);
-  std::array<std::int64_t, 2 * kMaxRank> numbers{};
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    if (grid_axis_[axis] < 0) continue;
-    const BetweenLayers& cells = between[static_cast<std::size_t>(grid_axis_[axis])];
-    numbers[2 * axis] = cells.low;
-    numbers[2 * axis + 1] = cells.high;
+  for (std::size_t axis = 0; asks_layers(problem) && axis < kMaxRank; ++axis) {
+    const bool is_there = grid_axis_[axis] >= 0;
+    const BetweenLayers& cells = between[is_there ? static_cast<std::size_t>(grid_axis_[axis]) : 0];
+    numbers.push_back(is_there ? cells.low : 0);
+    numbers.push_back(is_there ? cells.high : 0);
   }
+  if (numbers.empty()) return;
   const std::size_t own = coefficients_ * (doubles_ ? sizeof(double) : sizeof(float));
   const std::size_t at = coefficients_at_ + own + kPlaceBytes + profiles_ * sizeof(std::uint64_t);
-  std::memcpy(packed_.data() + at, numbers.data(), sizeof numbers);
+  std::memcpy(packed_.data() + at, numbers.data(), numbers.size() * sizeof(std::int64_t));
 }
 
 void KernelArguments::add_tensor_maps(const Candidate& candidate) {

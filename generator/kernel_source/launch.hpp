@@ -14,8 +14,8 @@ namespace stencil_tune {
 
 /// Bytes of a Place in a kernel's parameter, behind the coefficients: four whole numbers of 64 bits.
 inline constexpr std::size_t kPlaceBytes = 32;
-/// Bytes behind the coefficients: the place's, those of the profiles' addresses, and of where the layers end, where the
-/// update asks for its cell's place; else 0.
+/// Bytes behind the coefficients where the update asks for its cell's place: the place's, the profiles' addresses, the
+/// rows of those along two axes, and where the layers end; else 0.
 std::size_t place_bytes(const Problem& problem);
 
 struct LaunchGeometry {
@@ -72,7 +72,7 @@ class KernelArguments {
 
  private:
   void add_tensor_maps(const Candidate& candidate);
-  void put_layers(const Problem& problem);
+  void put_rows_and_layers(const Problem& problem);
   void write_place(const Place& place, std::span<const std::uint64_t> profiles, std::span<std::byte> to) const;
 
   std::vector<std::byte> packed_;  ///< addresses zero, coefficients the stencil's own

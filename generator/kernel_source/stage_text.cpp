@@ -62,18 +62,21 @@ std::string axis_read_members(const Problem& problem, const AxisMap& axis_map) {
   for (const Node& node : problem.stencil.nodes) {
     if (node.op != Operation::profile && node.op != Operation::in_layer) continue;
     const bool is_layer = node.op == Operation::in_layer;
-    const std::size_t axis = at(is_layer ? node.index : profile_axis(problem.stencil, node.index));
+    const std::vector<int> along =
+        is_layer ? std::vector<int>{node.index} : axes_of(profile_along(problem.stencil, node.index));
+    if (along.size() != 1) continue;
+    const std::size_t axis = at(along.front());
     const std::string profile =
         is_layer ? "stencil_tune::kLayer" : std::to_string(profile_number(problem.stencil, node.index));
     reads.insert(fmt::format("{{{}, {}, {}}}", profile, axis_map[axis], node.offset[axis]));
   }
-  const std::size_t count = reads.size();
+  const std::size_t count = reads.size(), profiles = problem.stencil.profiles.size();
   if (reads.empty()) reads.insert("{0, 2, 0}");  // an array of none has one
   return fmt::format(
       "  // What updates read along axes: of which profile, along which axis, how far from the cell.\n"
       "  static constexpr stencil_tune::AxisRead kAxisReads[] = {{{}}};\n"
       "  static constexpr int kAxisReadCount = {}, kBeforeLayers = {};\n",
-      fmt::join(reads, ", "), count, problem.stencil.profiles.size());
+      fmt::join(reads, ", "), count, profiles + rows_before(problem.stencil, profiles));
 }
 
 std::string reach_members(const std::array<Reach, kMaxRank>& reach) {

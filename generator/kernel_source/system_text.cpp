@@ -34,7 +34,7 @@ std::string layers_text(const Layers& layers) {
 /// Those of kernel_inputs() that are of the whole grid.
 std::vector<int> grid_inputs(const Problem& problem, int steps) {
   std::vector<int> fields = kernel_inputs(problem, steps);
-  std::erase_if(fields, [&](int field) { return profile_axis(problem.stencil, field) >= 0; });
+  std::erase_if(fields, [&](int field) { return is_profile(problem.stencil, field); });
   return fields;
 }
 

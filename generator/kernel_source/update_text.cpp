@@ -1,6 +1,7 @@
 #include "generator/kernel_source/update_text.hpp"
 
 #include "generator/kernel_source/regroup.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/common_weights.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
@@ -161,11 +162,8 @@ class StatementWriter {
         if (op == Operation::number) return number(0);
         return fmt::format("u.{}({}, {})", name(op), axes_[axis], node.offset[axis]);
       }
-      case Operation::profile: {
-        const auto axis = static_cast<std::size_t>(profile_axis(stencil_, node.index));
-        return fmt::format("u.template profile<{}, {}, {}>()", profile_number(stencil_, node.index), axes_[axis],
-                           node.offset[axis]);
-      }
+      case Operation::profile:
+        return profile(node);
       case Operation::in_layer: {
         const auto axis = static_cast<std::size_t>(node.index);
         return fmt::format("u.template in_layer<{}, {}>()", axes_[axis], node.offset[axis]);
@@ -183,6 +181,18 @@ class StatementWriter {
     }
     if (doubles_second) return fmt::format("fma(Value({}2.0), {}, {})", subtracts ? "-" : "", a[1], a[0]);
     return fmt::format("({} {} {})", a[0], subtracts ? '-' : '+', a[1]);
+  }
+
+  std::string profile(const Node& node) const {
+    const std::size_t which = at(profile_number(stencil_, node.index));
+    const Along place = stencil_.profiles[which].along;
+    if (place == kAlongTime) return fmt::format("u.profile_now({})", which);
+    std::string along;
+    const std::vector<int> axes = axes_of(place);
+    for (const int axis : axes) along += fmt::format(", {}, {}", axes_[at(axis)], node.offset[at(axis)]);
+    if (axes.size() == 1) return fmt::format("u.template profile<{}{}>()", which, along);
+    const std::size_t row = stencil_.profiles.size() + rows_before(stencil_, which);
+    return fmt::format("u.template plane_profile<{}{}, {}>()", which, along, row);
   }
 
   static std::string number(double value) {
@@ -213,6 +223,13 @@ class StatementWriter {
 };
 
 }  // namespace
+
+std::size_t rows_before(const Stencil& stencil, std::size_t profiles) {
+  const auto first = stencil.profiles.begin();
+  return static_cast<std::size_t>(
+      std::count_if(first, first + static_cast<std::ptrdiff_t>(profiles),
+                    [](const Profile& profile) { return axes_of(profile.along).size() == 2; }));
+}
 
 int profile_number(const Stencil& stencil, int field) {
   const auto found = std::find_if(stencil.profiles.begin(), stencil.profiles.end(),

@@ -18,6 +18,8 @@ std::string update_text(const Stencil& stencil, int stage, const StageFacts& fac
 
 /// Which of the profiles a field is, as the kernel's arguments have them.
 int profile_number(const Stencil& stencil, int field);
+/// How many of the first profiles have rows: those along two axes.
+std::size_t rows_before(const Stencil& stencil, std::size_t profiles);
 
 /// "target expression;" with a target such as "out[0] =".
 struct Assignment {

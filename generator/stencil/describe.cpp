@@ -172,8 +172,8 @@ std::string declared_name(const Stencil& stencil, int field) {
   if (const int axis = layer_axis(stencil, field); axis >= 0) {
     return fmt::format("{}({} in layer)", stencil.fields[at(field)], "xyz"[axis]);
   }
-  const int axis = profile_axis(stencil, field);
-  return axis < 0 ? stencil.fields[at(field)] : fmt::format("{}({})", stencil.fields[at(field)], "xyz"[axis]);
+  const Along along = profile_along(stencil, field);
+  return along == 0 ? stencil.fields[at(field)] : fmt::format("{}({})", stencil.fields[at(field)], along_text(along));
 }
 
 std::string picture(const StageFacts& facts, int rank, int field) {

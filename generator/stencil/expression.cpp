@@ -65,10 +65,20 @@ void require_same_layers(const Stencil& stencil, const Rotation& rotation) {
 }
 
 void require_whole_field(const Stencil& stencil, int field) {
-  const int axis = profile_axis(stencil, field);
-  if (axis < 0) return;
-  reject(fmt::format("field '{}' varies along {} alone, and cannot be written or take another's place",
-                     stencil.fields[at(field)], "xyz"[axis]));
+  const Along along = profile_along(stencil, field);
+  if (along == 0) return;
+  reject(fmt::format("field '{}' varies {}, and cannot be written or take another's place", stencil.fields[at(field)],
+                     varies_along(along)));
+}
+
+/// One axis, two of three, or time.
+void require_profile(const Stencil& stencil, Along along) {
+  const std::vector<int> axes = axes_of(along);
+  for (const int axis : axes) require_axis(stencil, axis);
+  const bool is_part = axes.size() == 1 || (axes.size() == 2 && stencil.rank == 3);
+  if (along == kAlongTime || (is_part && along < kAlongTime)) return;
+  reject(fmt::format("a field varies along one axis, along two of a 3D grid's, or with time, not {} of {}",
+                     varies_along(along), stencil.rank));
 }
 
 void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number) {
@@ -100,12 +110,33 @@ void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number)
 
 }  // namespace
 
-int profile_axis(const Stencil& stencil, int field) noexcept {
-  for (const Profile& profile : stencil.profiles) {
-    if (profile.field == field) return profile.axis;
+std::vector<int> axes_of(Along along) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < kMaxRank; ++axis) {
+    if ((along & along_axis(axis)) != 0) axes.push_back(axis);
   }
-  return -1;
+  return axes;
 }
+
+std::string along_text(Along along) {
+  if (along == kAlongTime) return "t";
+  std::string text;
+  for (const int axis : axes_of(along)) text += fmt::format("{}{}", text.empty() ? "" : ", ", "xyz"[axis]);
+  return text;
+}
+
+std::string varies_along(Along along) {
+  return along == kAlongTime ? "with time alone" : fmt::format("along {} alone", along_text(along));
+}
+
+Along profile_along(const Stencil& stencil, int field) noexcept {
+  for (const Profile& profile : stencil.profiles) {
+    if (profile.field == field) return profile.along;
+  }
+  return 0;
+}
+
+bool is_profile(const Stencil& stencil, int field) noexcept { return profile_along(stencil, field) != 0; }
 
 int layer_axis(const Stencil& stencil, int field) noexcept {
   for (const LayerField& layer_field : stencil.layer_fields) {
@@ -145,13 +176,13 @@ int StencilBuilder::coefficient(std::string_view name, double default_value) {
   return entry->second;
 }
 
-int StencilBuilder::profile(std::string_view name, int axis) {
-  require_axis(stencil_, axis);
+int StencilBuilder::profile(std::string_view name, Along along) {
+  require_profile(stencil_, along);
   const auto known = static_cast<int>(stencil_.fields.size());
   const int index = field(name);
-  if (index == known) stencil_.profiles.push_back({index, axis});
-  if (profile_axis(stencil_, index) != axis) {
-    reject(fmt::format("field '{}' is known already, and does not vary along {} alone", name, "xyz"[axis]));
+  if (index == known) stencil_.profiles.push_back({index, along});
+  if (profile_along(stencil_, index) != along) {
+    reject(fmt::format("field '{}' is known already, and does not vary {}", name, varies_along(along)));
   }
   return index;
 }
@@ -194,15 +225,12 @@ NodeId StencilBuilder::read(int field, Offset offset) {
                          fmt::join(offset, ","), stencil_.rank));
     }
   }
-  const int axis = profile_axis(stencil_, field);
+  const Along along = profile_along(stencil_, field);
   Node node;
-  node.op = axis < 0 ? Operation::read : Operation::profile;
+  node.op = along == 0 ? Operation::read : Operation::profile;
   node.index = field;
-  if (axis < 0) {
-    node.offset = offset;
-  } else {
-    node.offset[static_cast<std::size_t>(axis)] = offset[static_cast<std::size_t>(axis)];
-  }
+  if (along == 0) node.offset = offset;
+  for (const int axis : axes_of(along)) node.offset[at(axis)] = offset[at(axis)];
   return intern(node);
 }
 

@@ -26,7 +26,8 @@ void collect(const Stencil& stencil, const std::vector<bool>& marked, StageFacts
     const Node& node = stencil.nodes[id];
     reads[id] = node.op == Operation::read || is_place(node.op);
     facts.placed = facts.placed || is_place(node.op);
-    facts.asks_place = facts.asks_place || node.op == Operation::coordinate || node.op == Operation::step;
+    facts.asks_place = facts.asks_place || node.op == Operation::coordinate || node.op == Operation::step ||
+                       (node.op == Operation::profile && profile_along(stencil, node.index) == kAlongTime);
     for (int i = 0; i < operand_count(node.op); ++i) reads[id] = reads[id] || reads[at(node.operands[at(i)])];
     if (node.op == Operation::read) {
       facts.taps.push_back({node.index, node.offset});

@@ -4,6 +4,7 @@
 #include "generator/stencil/rewriting/carry_out.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <array>
@@ -11,25 +12,32 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
 
 std::uint64_t hash_text(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
-/// The axis that a node is along; -1 for others.
-int axis_of(const Stencil& stencil, const Node& node) {
+/// A profile's axes as numbers, "0,2", or "t".
+std::string along_numbers(Along along) {
+  return along == kAlongTime ? "t" : fmt::format("{}", fmt::join(axes_of(along), ","));
+}
+
+/// What a node is along; empty for others.
+std::string along_of(const Stencil& stencil, const Node& node) {
   switch (node.op) {
     case Operation::coordinate:
     case Operation::before:
     case Operation::after:
     case Operation::outside:
     case Operation::in_layer:
-      return node.index;
+      return std::to_string(node.index);
     case Operation::profile:
-      return profile_axis(stencil, node.index);
+      return along_numbers(profile_along(stencil, node.index));
     default:
-      return -1;
+      return "";
   }
 }
 
@@ -64,7 +72,7 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil, const std::v
     const double value = node.op == Operation::number ? node.value : 0;
     std::string text =
         fmt::format("{} {} {} {}", name(node.op), value, fmt::join(node.offset, ","), fmt::join(operands, " "));
-    if (const int axis = axis_of(stencil, node); axis >= 0) text += fmt::format(" {}", axis);  // axes are no names
+    if (const std::string along = along_of(stencil, node); !along.empty()) text += " " + along;  // axes are no names
     hashes.push_back(hash_text(text));
   }
   return hashes;
@@ -150,8 +158,11 @@ class CanonicalWriter {
       case Operation::in_layer:
         return fmt::format("{} {}[{}]", name(node.op), node.index, node.offset[at(node.index)]);
       case Operation::profile: {
-        const int axis = profile_axis(stencil_, node.index);
-        return fmt::format("f{} along {}[{}]", number(fields_, node.index), axis, node.offset[at(axis)]);
+        const Along along = profile_along(stencil_, node.index);
+        std::vector<int> offsets;
+        for (const int axis : axes_of(along)) offsets.push_back(node.offset[at(axis)]);
+        return fmt::format("f{} along {}[{}]", number(fields_, node.index), along_numbers(along),
+                           fmt::join(offsets, ","));
       }
       default:
         break;

@@ -278,8 +278,21 @@ std::array<BetweenLayers, kMaxRank> between_layers(const Problem& problem) {
 }
 
 std::int64_t cells_of_field(const Problem& problem, int field) {
-  const int axis = profile_axis(problem.stencil, field);
-  return axis < 0 ? problem.allocated_cells() : problem.extents.n[static_cast<std::size_t>(axis)];
+  const Along along = profile_along(problem.stencil, field);
+  if (along == 0) return problem.allocated_cells();
+  if (along == kAlongTime) return kCheckedSteps;
+  std::int64_t cells = 1;
+  for (const int axis : axes_of(along)) cells *= problem.extents.n[at(axis)];
+  return cells;
+}
+
+std::vector<std::int64_t> profile_rows(const Problem& problem) {
+  std::vector<std::int64_t> rows;
+  for (const Profile& profile : problem.stencil.profiles) {
+    const std::vector<int> axes = axes_of(profile.along);
+    if (axes.size() == 2) rows.push_back(problem.array_cells(at(axes.front())));
+  }
+  return rows;
 }
 
 std::vector<int> kernel_outputs(const Problem& problem, int steps) {

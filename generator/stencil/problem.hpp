@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -39,13 +40,15 @@ struct Problem {
   ElementType type = ElementType::f32;
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   Extents extents;
-  std::int64_t pitch = 0;  ///< cells from one row to the next, >= extents.n[0]
-  std::int64_t plane = 0;  ///< cells from one plane to the next in a part of a grid; 0: as many as the rows have
+  std::int64_t pitch = 0;                      ///< cells from one row to the next, >= extents.n[0]
+  std::array<std::int64_t, kMaxRank> whole{};  ///< extents of the arrays, where the grid is a part of them; else 0
   int steps = 1;
   /// What candidates have in common that follows from the step and the boundaries. Copies of a problem share it.
   std::shared_ptr<Remembered> remembered = std::make_shared<Remembered>();
 
-  std::int64_t plane_cells() const noexcept { return plane != 0 ? plane : pitch * extents.n[1]; }
+  /// Cells of the arrays along an axis.
+  std::int64_t array_cells(std::size_t axis) const noexcept { return whole[axis] != 0 ? whole[axis] : extents.n[axis]; }
+  std::int64_t plane_cells() const noexcept { return pitch * array_cells(1); }
   std::int64_t allocated_cells() const noexcept { return plane_cells() * extents.n[2]; }
   std::size_t field_bytes() const noexcept { return static_cast<std::size_t>(allocated_cells()) * size_of(type); }
 };
@@ -94,8 +97,15 @@ std::vector<int> kernel_inputs(const Problem& problem, int steps = 1);
 /// steps stored_fields().
 std::vector<int> kernel_outputs(const Problem& problem, int steps);
 
-/// Cells that the field has in memory: those of the whole grid, rows padded, or of a profile's axis.
+/// How many entries fields of time have where kernels are checked and timed: more than any of these runs reads.
+inline constexpr std::int64_t kCheckedSteps = 128;
+
+/// Cells that the field has in memory: those of the whole grid, rows padded, or of a profile's axes; of a field of
+/// time kCheckedSteps.
 std::int64_t cells_of_field(const Problem& problem, int field);
+
+/// Cells from one row to the next, of each profile along two axes.
+std::vector<std::int64_t> profile_rows(const Problem& problem);
 
 /// All cells the stage writes: those between the held layers of each axis. For a whole step: those that every stage
 /// updates.

@@ -177,7 +177,7 @@ class StepAnalysis {
       if (carries_over(field)) fields.insert(field);
     }
     if (fields.empty()) fields.insert(step_.constants.begin(), step_.constants.end());
-    std::erase_if(fields, [&](int field) { return profile_axis(stencil_, field) >= 0; });
+    std::erase_if(fields, [&](int field) { return is_profile(stencil_, field); });
     return {fields.begin(), fields.end()};
   }
 

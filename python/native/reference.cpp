@@ -180,6 +180,12 @@ void run_steps(const std::vector<Problem>& stages, const Run& run, std::int64_t 
   }
 }
 
+/// Of a field of time as many as the run reads.
+std::int64_t cells_given(const Problem& problem, int field, const ReferenceCall& given) {
+  if (profile_along(problem.stencil, field) != kAlongTime) return cells_of_field(problem, field);
+  return given.step + std::max<std::int64_t>(given.steps, 1);
+}
+
 std::vector<PointCell> cells_of(const PointCell* first, std::int64_t count) { return {first, first + count}; }
 
 void run(const ReferenceCall& given) {
@@ -205,12 +211,14 @@ void run(const ReferenceCall& given) {
   Fields fields;
   for (std::size_t field = 0; field < stencil.fields.size(); ++field) {
     const double* const first = given.fields[field];
-    fields.emplace_back(first, first + cells_of_field(stages.front(), static_cast<int>(field)));
-    fields.back().resize(at(grid.cells()));  // the evaluator takes profiles at the beginning of as large an array
+    const std::int64_t cells = cells_given(stages.front(), static_cast<int>(field), given);
+    fields.emplace_back(first, first + cells);
+    fields.back().resize(at(std::max(cells, grid.cells())));  // so the evaluator takes profiles
   }
   run_steps(stages, how, given.steps, fields);
   for (std::size_t field = 0; field < fields.size(); ++field) {
-    std::copy_n(fields[field].begin(), cells_of_field(stages.front(), static_cast<int>(field)), given.fields[field]);
+    if (is_profile(stencil, static_cast<int>(field))) continue;
+    std::copy_n(fields[field].begin(), grid.cells(), given.fields[field]);
   }
 }
 

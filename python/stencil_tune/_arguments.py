@@ -47,6 +47,13 @@ class FieldOrder:
         self.array = c.c_void_p * self.count  #: the same of a run, which says where each field went
 
 
+def _shape_of(along: str, grid: Grid) -> tuple[int, ...] | None:
+    """Of a profile's array; of time an empty one, as it is as long as its owner likes. None: a field of the whole grid."""
+    if not along:
+        return None
+    return tuple(grid.extents["xyz".index(axis)] for axis in reversed(along)) if along != "t" else ()
+
+
 def numbers_of(values: Sequence[float]):
     """Numbers as the C interface takes them, and how many."""
     return (c.c_double * len(values))(*values), len(values)
@@ -59,7 +66,7 @@ class KernelBase:
         self.stencil = stencil
         self._grid = grid
         self._native = _native.library()
-        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # cells of a profile; 0: a whole grid
+        self._profiles = [_shape_of(along, grid) for along in stencil._along]  # shapes; None: a field of the whole grid
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,11 +125,17 @@ class KernelBase:
             raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
                                 f"up for {self._grid.row}: look it up like this array")
 
-    def _refuse_profile(self, name: str, layout: _arrays.Layout, length: int) -> None:
-        """Raises ArgumentError unless the layout is that of an array along one axis."""
-        if layout.shape != (length,) or (layout.strides not in (None, (), (1,)) and length > 1):
-            raise ArgumentError(f"{name} varies along {self.stencil.profiles[name]} alone: it is one row of {length} "
-                                f"neighbouring cells; this one has shape {layout.shape}")
+    def _refuse_profile(self, name: str, layout: _arrays.Layout, shape: tuple[int, ...], made: range) -> None:
+        """Raises ArgumentError unless the layout is that of a profile. made: numbers of the steps that are made."""
+        if shape:
+            along, fits = "along " + ", ".join(self.stencil.profiles[name]), layout.shape == shape
+            wanted = f"one row of {shape[0]} neighbouring cells" if len(shape) == 1 else f"a dense array of shape {shape}"
+        else:
+            along, fits = "with time", len(layout.shape) == 1 and 0 <= made.start and made.stop <= layout.shape[0]
+            wanted = f"one row of neighbouring entries, the ones of steps {made.start} to {made.stop - 1} among them"
+        dense = layout.strides in (None, (), _arrays.dense_strides(layout.shape)) or max(layout.shape, default=0) == 1
+        if not fits or not dense:
+            raise ArgumentError(f"{name} varies {along} alone: it is {wanted}; this one has shape {layout.shape}")
 
     def _origin(self, origin: Sequence[int] | None):
         """Coordinates of the first cell from x on."""

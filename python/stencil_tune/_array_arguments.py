@@ -47,19 +47,19 @@ class KernelOnArrays(KernelBase):
         except (BufferError, RuntimeError):  # the library cannot describe the array
             return False
 
-    def _addresses(self, arrays: Sequence[Any], stream: Any, whole: bool = False) -> tuple[list[int], int]:
-        """Addresses in the stencil's order, and the stream."""
+    def _addresses(self, arrays: Sequence[Any], stream: Any, made: range, whole: bool = False) -> tuple[list[int], int]:
+        """Addresses in the stencil's order, and the stream. made: numbers of the steps that are made."""
         if _native._forked:
             _native.use_gpu()
         match = self._matchers.get(type(arrays[0]))
         found = None if match is None else match(arrays)  # the short way: all of a layout that passed before
         if found is None:
-            return self._read_addresses(arrays, stream, whole)
+            return self._read_addresses(arrays, stream, made, whole)
         if stream is None:
             return found, _streams.current(arrays[0], self.device or 0)
         return found, _streams.address_of(stream)
 
-    def _read_addresses(self, arrays: Sequence[Any], stream: Any, whole: bool) -> tuple[list[int], int]:
+    def _read_addresses(self, arrays: Sequence[Any], stream: Any, made: range, whole: bool) -> tuple[list[int], int]:
         """The same for arrays that are looked at closely."""
         device = self.device
         where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
@@ -67,14 +67,15 @@ class KernelOnArrays(KernelBase):
         shape, strides, dtype = self._wanted
         announced = None
         for place, array in enumerate(arrays):
-            if self._lengths[place]:
-                fields[place] = self._profile_address(place, array, where, self._lengths[place])
+            profile = self._profiles[place]
+            if profile is not None:
+                fields[place] = self._profile_address(place, array, where, profile, made)
                 continue
             layout = _arrays.read(array, where)
             if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
                     layout.device != device and layout.device is not None):
                 self._check(place, layout)
-            elif type(array) not in self._matchers and not any(self._lengths):
+            elif type(array) not in self._matchers and not self.stencil.profiles:
                 self._remember(array, layout)
             if not layout.writable and (place in self.stencil._writes or whole and place in self.stencil._state):
                 self._refuse_read_only(place, array)
@@ -89,10 +90,10 @@ class KernelOnArrays(KernelBase):
         if match is not None:
             self._exchanges[type(array)] = exchange_of(self._native, self._handle, type(array), list(range(self._count)))
 
-    def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
-        """Address of an array along one axis. Raises ArgumentError for another layout."""
+    def _profile_address(self, argument: int, array: Any, stream: int, shape: tuple[int, ...], made: range) -> int:
+        """Address of a profile's array. Raises ArgumentError for another layout."""
         layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
-        self._refuse_profile(name, layout, length)
+        self._refuse_profile(name, layout, shape, made)
         if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None
                                           and self.device is not None):
             self._refuse(name, layout, self.device or 0)

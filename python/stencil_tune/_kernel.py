@@ -146,15 +146,16 @@ class Kernel(KernelOnArrays):
         given: Sequence[Any] = arrays
         if named or len(arrays) != self._count:
             given = self._in_order(arrays, named)
-        addresses, where = self._addresses(given, stream)
+        step = _values.whole(step, "step")
+        addresses, where = self._addresses(given, stream, range(step, step + 1))
         fields = self._fields.pack(*addresses)
         if plain:
             status = self._step(self._handle, where, fields)
         else:
             values, count = self._coefficients(coefficients)
             low, high = (None, None) if region is None else map(as_numbers, self._box(region))
-            status = self._native.launch_at_on_device(self._handle, self._origin(origin), _values.whole(step, "step"), where,
-                                                      fields, self._count, values, count, low, high)
+            status = self._native.launch_at_on_device(self._handle, self._origin(origin), step, where, fields,
+                                                      self._count, values, count, low, high)
         if status:
             self._native.check(status)
 
@@ -185,7 +186,7 @@ class Kernel(KernelOnArrays):
         step = _values.whole(step, "step")
         if len(arrays) != self._count:
             self._in_order(arrays, {})
-        before, where = self._addresses(arrays, stream, whole=True)
+        before, where = self._addresses(arrays, stream, range(step, step + steps), whole=True)
         values, count = self._coefficients(coefficients)
         fields = self._fields.array(*before)
         native, own = self._native, (where, fields, self._count, steps, values, count)
@@ -220,7 +221,7 @@ class Kernel(KernelOnArrays):
             _values.refuse(regions, "regions", "prepared_regions() makes them")
         if len(arrays) != self._count:
             self._in_order(arrays, {})
-        addresses, where = self._addresses(arrays, stream)
+        addresses, where = self._addresses(arrays, stream, range(1))
         values, count = self._coefficients(coefficients)
         fields = self._fields.pack(*addresses)
         self._native.check(self._native.launch_boxes_on_device(self._handle, where, fields, self._count, values, count,

@@ -134,14 +134,14 @@ class ReferenceKernel(KernelBase):
             arrays[:] = fields
         return self._result(fields)
 
-    def _view(self, array: Any, place: int) -> Any:
-        layout, name, length = _arrays.read(array), self.stencil.fields[place], self._lengths[place]
+    def _view(self, array: Any, place: int, made: range = range(0)) -> Any:
+        layout, name, profile = _arrays.read(array), self.stencil.fields[place], self._profiles[place]
         if layout.device != _arrays.HOST:
             self._refuse(name, layout, _arrays.HOST)
         if layout.dtype != self.dtype:
             raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
-        if length:
-            self._refuse_profile(name, layout, length)
+        if profile is not None:
+            self._refuse_profile(name, layout, profile, made)
         elif layout.shape != self.shape:
             raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
         return _numpy_array(array)
@@ -157,7 +157,9 @@ class ReferenceKernel(KernelBase):
              records: Any = None) -> list[Any]:
         """What each field holds afterwards, as f64, in the stencil's order. Writes the records."""
         numpy = _numpy()
-        views: list[Any] = [self._view(array, place) for place, array in enumerate(given)]
+        step = _values.whole(step, "step")
+        made = range(step, step + (1 if steps == _ONE_LAUNCH else steps))
+        views: list[Any] = [self._view(array, place, made) for place, array in enumerate(given)]
         self._refuse_overlap(views)
         with numpy.errstate(invalid="ignore"):  # outputs may hold nothing yet
             values = [numpy.array(view, dtype=numpy.float64, order="C") for view in views]
@@ -187,7 +189,7 @@ class ReferenceKernel(KernelBase):
         fields = (c.c_void_p * len(values))(*[value.ctypes.data for value in values])
         call = _Call(text=os.fsencode(text), derivatives=derivatives.encode(), type=self.dtype.encode(),
                      boundary=self._grid.boundary.encode(), source=kind, rank=self.stencil.rank, steps=steps,
-                     step=_values.whole(step, "step"), coefficients=c.addressof(numbers),
+                     step=step, coefficients=c.addressof(numbers),
                      fields=c.addressof(fields) if values else None, every=1)
         call.extents[:] = [*self.dims, 1, 1][:_native.MAX_RANK]
         call.origin[:] = self._origin(origin) or (0, 0, 0)

@@ -28,7 +28,8 @@ class Stencil:
         arguments: in the order in which a kernel takes their arrays, the same in every language: that of the fields.
         coefficients: names and default values.
         element: the element type that a definition asks for ("f32"), else None.
-        profiles: axes of the fields that vary along one alone: their arrays have one axis. {"dz": "z"}
+        profiles: axes of the fields that vary along one or two alone, whose arrays have these axes, or "t" for those that
+            vary with time, whose arrays have an entry for each step's number. {"dz": "z", "h": "xy", "w": "t"}
         layer_fields: axes of the fields that exist in the layers at the ends of one alone. {"psx": "x"}
         key: equal for equal updates, whatever their names.
         stages: sweeps a step.
@@ -58,10 +59,11 @@ class Stencil:
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
         self._layers: list[int] = [native.stencil_field_layers(handle, i) for i in count]
         self._writes = frozenset(outputs)
-        self._axes: list[int] = [native.stencil_field_axis(handle, i) for i in count]  # a profile's axis; -1: a whole grid
+        self._along: list[str] = ["".join(axis for bit, axis in enumerate("xyzt") if along >> bit & 1) for along in
+                                  (native.stencil_field_along(handle, i) for i in count)]  # "": a whole grid
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
         self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
-        self.profiles: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(self._axes) if axis >= 0}
+        self.profiles: dict[str, str] = {self.fields[i]: along for i, along in enumerate(self._along) if along}
         layers = [native.stencil_field_layer_axis(handle, i) for i in count]
         self.layer_fields: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(layers) if axis >= 0}
         self.arguments: tuple[str, ...] = self.fields

@@ -210,8 +210,8 @@ int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil
   return found != nullptr && found->is_output ? 1 : 0;
 }
 
-int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field) {
-  return stencil == nullptr ? -1 : profile_axis(stencil->stencil, field);
+int32_t stencil_tune_stencil_field_along(const stencil_tune_stencil* stencil, int32_t field) {
+  return stencil == nullptr ? 0 : static_cast<int32_t>(profile_along(stencil->stencil, field));
 }
 
 int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field) {

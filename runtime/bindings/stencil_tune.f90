@@ -548,7 +548,7 @@ contains
   end subroutine
 
   ! A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields: what is read in the order of
-  ! the text, arrays along one axis before others, then what is written: u, u_next. rank: axes, 3 where it is absent.
+  ! the text, arrays along axes or time before others, then what is written: u, u_next. rank: axes, 3 where it is absent.
   subroutine stencil_tune_parse(stencil, expression, rank, status)
     type(stencil_tune_stencil), intent(out) :: stencil
     character(*), intent(in) :: expression

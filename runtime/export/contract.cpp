@@ -178,7 +178,7 @@ void add_buffer(const Problem& problem, int place, bool is_read_alone, FieldName
   signature.parameters.push_back({(is_read_alone ? "const " : "") + signature.cell + "*", signature.buffers.back()});
 }
 
-/// Arrays along one axis, in the order of the kernel's arguments.
+/// Arrays along axes or time, in the order of the kernel's arguments.
 std::vector<int> profiles_of(const Problem& problem) {
   std::vector<int> fields;
   if (!problem.facts.placed) return fields;
@@ -209,17 +209,15 @@ void add_all_fields(const Problem& problem, int steps, ExportSignature& signatur
   const auto fields = static_cast<int>(problem.stencil.fields.size());
   for (int field = 0; field < fields; ++field) {
     const bool is_constant = std::find(constants.begin(), constants.end(), field) != constants.end();
-    const bool is_profile = profile_axis(problem.stencil, field) >= 0;
-    add_buffer(problem, field, is_constant || is_profile, names, signature);
+    add_buffer(problem, field, is_constant || is_profile(problem.stencil, field), names, signature);
   }
   for (int spare = 0; spare < spare_buffers(problem, kAnyNumberOfSteps); ++spare) {
     add_buffer(problem, fields + spare, false, names, signature);
   }
   const auto name_of = [&](int place) { return signature.buffers[static_cast<std::size_t>(place)]; };
-  const std::vector<int> profiles = profiles_of(problem);
   for (const int place : kernel_inputs(problem, steps)) {
-    const bool is_profile = std::find(profiles.begin(), profiles.end(), place) != profiles.end();
-    (is_profile ? signature.profiles : signature.inputs).push_back(name_of(place));
+    const bool is_read_along = problem.facts.placed && is_profile(problem.stencil, place);
+    (is_read_along ? signature.profiles : signature.inputs).push_back(name_of(place));
   }
   for (const int place : launch_buffers(problem, steps).outputs) signature.outputs.push_back(name_of(place));
 }

@@ -61,6 +61,16 @@ std::string coefficient_lines(const Problem& problem, std::string_view plain) {
       values + line, problem.facts.placed ? "kPlace" : "kCoefficients", plain);
 }
 
+/// Cells from one row to the next, of each profile along two axes.
+std::string row_numbers(const Problem& problem) {
+  std::string numbers;
+  for (const Profile& profile : problem.stencil.profiles) {
+    const std::vector<int> axes = axes_of(profile.along);
+    if (axes.size() == 2) numbers += fmt::format(", n{}", "xyz"[axes.front()]);
+  }
+  return numbers;
+}
+
 /// For each of the kernel's axes, the cells that lie in no layer.
 std::string layer_numbers(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
@@ -90,7 +100,7 @@ std::string place_lines(const Candidate& candidate, const ExportSignature& signa
     checks += fmt::format("  if ({} == nullptr) return cudaErrorInvalidValue;\n", profile);
     numbers += fmt::format(", reinterpret_cast<long long>({})", profile);
   }
-  numbers += layer_numbers(candidate);
+  numbers += row_numbers(candidate.problem()) + layer_numbers(candidate);
   return fmt::format(
       "{}  const long long place[] = {{{}}};\n"
       "  std::memcpy({}.coefficients + S::kPlace, place, sizeof(place));\n",

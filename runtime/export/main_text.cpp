@@ -135,7 +135,7 @@ std::string tables(const Problem& problem, const SelfCheck& check) {
                        fmt::join(layers, ", "), held_text(problem, facts.farthest));
   });
   text += table("constexpr Place kPlaces", check.places,
-                [](const CheckedPlace& place) { return fmt::format("{}, {}", place.axis, place.layers_of); });
+                [](const CheckedPlace& place) { return fmt::format("{}, {}", place.along, place.layers_of); });
   text += table("constexpr Buffer kBuffers", check.buffers, [](const CheckedBuffer& buffer) {
     return fmt::format("{}, {}, {}", buffer.place, buffer.is_read, buffer.next);
   });

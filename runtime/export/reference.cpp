@@ -16,14 +16,23 @@ std::string operand(const Node& node, std::size_t i) { return fmt::format("v[{}]
 
 /// What the node reads: a field's cell or a number that follows from the cell's place.
 std::string place_expression(const Stencil& stencil, const Node& node) {
-  const int axis = node.op == Operation::profile ? profile_axis(stencil, node.index) : node.index;
-  const auto along = [&] { return fmt::format("{} + {}", "xyz"[axis], node.offset[static_cast<std::size_t>(axis)]); };
+  const int axis = node.index;
+  const auto index = [&](int on) {
+    return fmt::format("{} + {}", "xyz"[on], node.offset[static_cast<std::size_t>(on)]);
+  };
+  const auto along = [&] { return index(axis); };
   switch (node.op) {
     case Operation::read:
       return fmt::format("read(f[{}], n, x + {}, y + {}, z + {})", node.index, node.offset[0], node.offset[1],
                          node.offset[2]);
-    case Operation::profile:
-      return fmt::format("read_along({}, f[{}], n, {})", axis, node.index, along());
+    case Operation::profile: {
+      const Along profile = profile_along(stencil, node.index);
+      if (profile == kAlongTime) return fmt::format("f[{}][static_cast<std::size_t>(t)]", node.index);
+      const std::vector<int> axes = axes_of(profile);
+      std::vector<std::string> places;
+      for (const int on : axes) places.push_back(index(on));
+      return fmt::format("read_along({}, f[{}], n, {})", fmt::join(axes, ", "), node.index, fmt::join(places, ", "));
+    }
     case Operation::coordinate:
       return fmt::format("static_cast<double>(kOrigin[{}] + {})", axis, along());
     case Operation::step:

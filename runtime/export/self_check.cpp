@@ -74,8 +74,7 @@ class Analysis {
       for (const int steps : {1, steps_}) join(classes, layer_classes(problem_, launch_buffers(problem_, steps)));
     }
     for (int place = 0; place < places; ++place) {
-      const int axis = place < fields() ? profile_axis(stencil_, place) : -1;
-      check_.places.push_back({axis, classes[at(place)]});
+      check_.places.push_back({place < fields() ? profile_along(stencil_, place) : 0, classes[at(place)]});
     }
   }
 

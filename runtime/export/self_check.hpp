@@ -12,7 +12,7 @@ namespace stencil_tune {
 
 /// A field or a spare buffer (generator/stencil/buffers.hpp).
 struct CheckedPlace {
-  int axis = -1;      ///< along which a field varies alone
+  Along along = 0;    ///< what a field varies along, where it is a profile
   int layers_of = 0;  ///< the first place whose buffer comes to the same places: its held layers must be the same
 };
 

@@ -24,7 +24,7 @@ struct ExportSignature {
   std::vector<int> places{};                ///< for each buffer its field, or the place of a spare buffer (buffers.hpp)
   std::vector<std::string> inputs;          ///< the buffers that the kernel reads, in its order
   std::vector<std::string> outputs;         ///< the buffers that it writes
-  std::vector<std::string> profiles{};      ///< the buffers of fields that vary along one axis alone
+  std::vector<std::string> profiles{};      ///< the buffers of fields that vary along some axes alone, or with time
   std::vector<ExportParameter> parameters;  ///< all of them
 
   std::string declaration(std::string_view linkage = "") const;  ///< cudaError_t name(...), without a semicolon

@@ -83,12 +83,12 @@ class DefinitionWriter {
   std::string fields() const {
     std::string list;
     for (const int field : fields_used_) {
-      const int axis = profile_axis(stencil_, field);
+      const Along along = profile_along(stencil_, field);
       const int layers = layer_axis(stencil_, field);
-      const std::string along = axis >= 0     ? fmt::format("({})", "xyz"[axis])
+      const std::string place = along != 0    ? fmt::format("({})", along_text(along))
                                 : layers >= 0 ? fmt::format("({} in layer)", "xyz"[layers])
                                               : "";
-      list += fmt::format("{}\"f{}{}\"", list.empty() ? "" : ", ", field, along);
+      list += fmt::format("{}\"f{}{}\"", list.empty() ? "" : ", ", field, place);
     }
     return list;
   }
@@ -177,17 +177,25 @@ class DefinitionWriter {
       case Operation::after:
       case Operation::outside:
       case Operation::in_layer:
-        return {fmt::format("{}_{}[{}]", "xyz"[node.index], name(node.op), place(node, node.index)), Binding::leaf};
-      case Operation::profile:
-        return {fmt::format("f{}[{}]", node.index, place(node, profile_axis(stencil_, node.index))), Binding::leaf};
+        return {fmt::format("{}_{}[{}]", "xyz"[node.index], name(node.op), place(node, along_axis(node.index))),
+                Binding::leaf};
+      case Operation::profile: {
+        const Along along = profile_along(stencil_, node.index);
+        const std::string cell = along == kAlongTime ? "" : fmt::format("[{}]", place(node, along));
+        return {fmt::format("f{}{}", node.index, cell), Binding::leaf};
+      }
     }
     return {};
   }
 
-  /// "z", "z+1".
-  static std::string place(const Node& node, int axis) {
-    const int offset = node.offset[at(axis)];
-    return offset == 0 ? std::string(1, "xyz"[axis]) : fmt::format("{}{:+}", "xyz"[axis], offset);
+  /// "z", "z+1", "x-1, y".
+  static std::string place(const Node& node, Along along) {
+    std::string text;
+    for (const int axis : axes_of(along)) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", "xyz"[axis]);
+      if (node.offset[at(axis)] != 0) text += fmt::format("{:+}", node.offset[at(axis)]);
+    }
+    return text;
   }
 
   static Text coordinate(const Node& node) {

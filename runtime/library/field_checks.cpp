@@ -19,7 +19,7 @@ std::size_t bytes_of(const Problem& problem, int field) {
 void check_address(const Problem& problem, std::size_t alignment, std::span<void* const> fields, int field) {
   const auto index = static_cast<std::size_t>(field);
   const std::uintptr_t where = address(fields[index]);
-  if (profile_axis(problem.stencil, field) >= 0) alignment = size_of(problem.type);  // read cell by cell
+  if (is_profile(problem.stencil, field)) alignment = size_of(problem.type);  // read cell by cell
   if (where == 0) refuse(fmt::format("field '{}' is a null pointer", problem.stencil.fields[index]));
   if (where % alignment != 0) {
     refuse(

@@ -24,10 +24,14 @@ constexpr int kDrawn = 128;    // candidates for a zone whose winner nobody know
 Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
   const auto cell_bytes = static_cast<std::int64_t>(size_of(step.type));
   const auto beyond = [&](int field) {
-    const int axis = profile_axis(step.stencil, field);
-    const auto& at = zone.origin;
-    const std::int64_t cells =
-        axis >= 0 ? at[static_cast<std::size_t>(axis)] : at[0] + at[1] * step.pitch + at[2] * step.plane_cells();
+    const auto& from = zone.origin;
+    const Along along = profile_along(step.stencil, field);
+    std::int64_t cells = along == 0 ? from[0] + from[1] * step.pitch + from[2] * step.plane_cells() : 0;
+    std::int64_t apart = 1;  // neighbours along the axis, in the profile's array
+    for (const int axis : axes_of(along)) {
+      cells += from[at(axis)] * apart;
+      apart *= step.array_cells(at(axis));
+    }
     return static_cast<std::size_t>(cells * cell_bytes);
   };
   Window window{.origin = zone.origin, .inputs = {}, .outputs = {}, .fields = zone.fields};

@@ -31,7 +31,7 @@ class Checkpoints : public RunsOnHost {
     const auto errors = on_ranks(request, cut, [&](DistributedKernel& kernel, DistributedFields& fields) {
       for (int field = 0; field < static_cast<int>(start.size()); ++field) {
         const Cells& cells = start[static_cast<std::size_t>(field)];
-        if (profile_axis(request.stencil, field) >= 0) {
+        if (is_profile(request.stencil, field)) {
           fields.write(field, as_bytes(cells));
         } else {
           fields.scatter(field, 0, kernel.rank() == 0 ? as_bytes(cells) : Span<const std::byte>());

@@ -32,10 +32,6 @@ void fill_with_nan(const DistributedFields& fields, int field) {
   std::fill_n(cells, fields.pitch() * extents.n[1] * extents.n[2], std::numeric_limits<double>::quiet_NaN());
 }
 
-bool is_profile(const Stencil& stencil, std::size_t field) {
-  return profile_axis(stencil, static_cast<int>(field)) >= 0;
-}
-
 }  // namespace
 
 std::string DistributedRun::describe() const {
@@ -95,7 +91,7 @@ std::vector<Cells> RunsOnHost::on_ranks(const DistributedRun& run, const std::ve
     DistributedFields fields(kernel);
     for (std::size_t field = 0; field < start.size(); ++field) {
       const int number = static_cast<int>(field);
-      const bool profile = is_profile(stencil, field);
+      const bool profile = is_profile(stencil, number);
       if (!profile) fill_with_nan(fields, number);
       fields.write(number,
                    as_bytes(profile ? start[field] : part_of(start[field], run.request.extents, kernel.owned())));
@@ -106,7 +102,7 @@ std::vector<Cells> RunsOnHost::on_ranks(const DistributedRun& run, const std::ve
       place.step += steps;
     }
     for (std::size_t field = 0; field < start.size(); ++field) {
-      if (is_profile(stencil, field)) continue;
+      if (is_profile(stencil, static_cast<int>(field))) continue;
       Cells all(communicator->rank() == 0 ? start[field].size() : 0);
       fields.gather(static_cast<int>(field), 0, as_writable_bytes(all));
       if (communicator->rank() == 0) gathered[field] = std::move(all);
@@ -126,7 +122,7 @@ void RunsOnHost::expect_equal(const DistributedRun& run) {
                                        run.request.extents, 0, 1, kWholeStep);
   const std::vector<bool> counts = fields_that_count(problem);
   for (std::size_t field = 0; field < start.size(); ++field) {
-    if (!counts[field] || is_profile(run.request.stencil, field)) continue;
+    if (!counts[field] || is_profile(run.request.stencil, static_cast<int>(field))) continue;
     for (std::size_t i = 0; i < expected[field].size(); ++i) {
       ASSERT_TRUE(std::isfinite(expected[field][i]));
       ASSERT_EQ(found[field][i], expected[field][i])
@@ -151,8 +147,9 @@ std::vector<Cells> random_cells(const Request& request) {
   std::uniform_real_distribution<double> uniform(0, 1);
   std::vector<Cells> fields;
   for (std::size_t field = 0; field < request.stencil.fields.size(); ++field) {
-    const int axis = profile_axis(request.stencil, static_cast<int>(field));
-    const std::int64_t cells = axis < 0 ? request.extents.cells() : request.extents.n[static_cast<std::size_t>(axis)];
+    const Along along = profile_along(request.stencil, static_cast<int>(field));
+    std::int64_t cells = along == 0 ? request.extents.cells() : along == kAlongTime ? 20 : 1;
+    for (const int axis : axes_of(along)) cells *= request.extents.n[static_cast<std::size_t>(axis)];
     fields.emplace_back(static_cast<std::size_t>(cells));
     std::generate(fields.back().begin(), fields.back().end(), [&] { return uniform(random); });
   }

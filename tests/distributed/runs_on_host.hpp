@@ -118,7 +118,7 @@ class RunsOnHost : public ::testing::Test {
 /// In f64, on a grid of such extents; boundary on all axes.
 Request request_for(const std::string& stencil, const std::array<std::int64_t, kMaxRank>& extents, Boundary boundary);
 
-/// Random cells for each field; of a profile as many as its axis has.
+/// Random cells for each field; of a profile as many as it has, of time twenty.
 std::vector<Cells> random_cells(const Request& request);
 
 }  // namespace stencil_tune

@@ -138,6 +138,25 @@ TEST_F(RunsOnHost, ProfilesAreCutAlongTheirAxis) {
   expect_equal({.request = yee, .cut = {2, 1, 2}, .steps = {2}});
 }
 
+TEST_F(RunsOnHost, ProfilesOfTwoAxesAreCutAlongBothAndThoseOfTimeGoOn) {
+  Request request = request_for("heat3d", {11, 9, 10}, Boundary::clamp);
+  request.boundaries[1] = Boundary::periodic;
+  request.stencil = parse_stencil(
+      "u_next = 0.5*u[x-1] + 0.1*h[x+1, y-2]*u[y+1] + g[z-1]*b*u[z+1] + w; h(x, y); g(y, z); b(x, z); w(t)", 3);
+  const DistributedRun run{.request = request, .cut = {2, 2, 2}, .per_exchange = 2, .steps = {3, 2}, .place = {{}, 15}};
+  expect_equal(run);
+  const auto errors = ThreadRanks(1).run([&](const auto& ranks) {
+    Library one = library(1);
+    DistributedKernel kernel(one, ranks, request, {});
+    DistributedFields fields(kernel);
+    const std::vector<Cells> start = random_cells(request);
+    for (int field = 0; field < 5; ++field) fields.write(field, as_bytes(start[static_cast<std::size_t>(field)]));
+    kernel.advance(nullptr, fields, 6, {}, {{}, 15});
+  });
+  EXPECT_NE(errors.front().find("field 'w' has 20 entries, and steps 15 to 20 were asked for"), std::string::npos)
+      << errors.front();
+}
+
 TEST_F(RunsOnHost, CoordinatesAndStepsAreThoseOfTheWhole) {
   Request request = request_for("heat2d", {17, 13, 1}, Boundary::reflect);
   request.stencil = parse_stencil("u_next = 0.5*u[x-1,y] + 0.01*(x + 10*y) + 0.001*t", 2);

@@ -85,8 +85,9 @@ class PlainStage {
     const auto is_field = [&](int index) { return problem_.stencil.fields[static_cast<std::size_t>(index)] == field; };
     const auto input = std::find_if(inputs.begin(), inputs.end(), is_field);
     const auto& cells = data_.inputs.at(static_cast<std::size_t>(input - inputs.begin()));
-    const int profile = profile_axis(problem_.stencil, *input);
-    if (profile >= 0) return entry(cells, static_cast<std::size_t>(profile), place);
+    if (is_profile(problem_.stencil, *input)) {
+      return entry(cells, static_cast<std::size_t>(axes_of(profile_along(problem_.stencil, *input)).front()), place);
+    }
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
       place[axis] = place_inside(place[axis], problem_.extents.n[axis], problem_.boundaries[axis]);
       if (place[axis] < 0) return 0;

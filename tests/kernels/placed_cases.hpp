@@ -15,8 +15,8 @@ std::vector<HostCase> placed_temporal_cases(Boundary everywhere);
 /// every other number.
 std::vector<HostCase> placed_system_cases(Boundary everywhere);
 
-/// Arrays along one axis, read at the cell and beside it, with the boundary on all sides: every family, one to six
-/// steps.
+/// Arrays along one axis and two, read at the cell and beside it, and of time, with the boundary on all sides: every
+/// family, one to six steps.
 std::vector<HostCase> profile_cases(Boundary everywhere);
 
 /// Definitions that say what lies beyond their edges, field by field and side by side: every way of moving cells, some

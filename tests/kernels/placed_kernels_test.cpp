@@ -17,7 +17,7 @@ TEST_P(PlacedKernels, OfOneFieldKnowTheCellAndTheStepAtEveryLevel) {
 
 TEST_P(PlacedKernels, OfSystemsKnowTheCellAndTheStepAtEveryLevel) { expect_right(placed_system_cases(GetParam()), 2); }
 
-TEST_P(PlacedKernels, ReadArraysAlongOneAxis) { expect_right(profile_cases(GetParam())); }
+TEST_P(PlacedKernels, ReadArraysAlongAxesAndOfTime) { expect_right(profile_cases(GetParam())); }
 
 TEST(EdgeKernels, AnswerAsTheDefinitionSays) { expect_right(edge_cases()); }
 

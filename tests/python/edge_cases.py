@@ -55,8 +55,13 @@ class Case:
     def values(self) -> Fields:
         """Random ones for all fields, outputs too."""
         draw, profiles, extents = numpy.random.default_rng(self.seed), self.definition.profiles, self.shape[::-1]
-        return {field: draw.uniform(-1, 1, extents[profiles[field]] if field in profiles else self.shape)
-                for field in sorted(self.definition.fields)}
+
+        def shape(field: str) -> tuple[int, ...]:
+            if field not in profiles:
+                return self.shape
+            return tuple(extents[axis] for axis in reversed(profiles[field])) or (self.first_step + self.steps,)
+
+        return {field: draw.uniform(-1, 1, shape(field)) for field in sorted(self.definition.fields)}
 
     def __str__(self) -> str:
         places = f", origin {self.origin}, first step {self.first_step}" if self.origin else ""
@@ -88,6 +93,7 @@ class CaseDraw:
 
     def __init__(self, seed: int, attempt: int, wishes: Wishes):
         self.draw = random.Random(f"{seed} {attempt}")
+        self.of_profiles = random.Random(f"{seed} {attempt} profiles")  # of its own: seeds that found faults stay cases
         self.seed, self.wishes = seed, wishes
         self.rank = self.draw.choice((1, 1, 2, 2, 2, 3))
         self.names = self.draw.sample(NAMES, len(NAMES))
@@ -113,7 +119,7 @@ class CaseDraw:
                 if self.one_in(2):
                     boundary[axis] = "hold"
                     self.speak_of(definition, axis)
-        asks = any(part[0] in ("coordinate", "step") for part in definition.parts())
+        asks = any(part[0] in ("coordinate", "step") or part[0] == "profile" and not part[3] for part in definition.parts())
         case = Case(self.seed, definition, (), boundary, self.draw.randint(*self.wishes.steps))
         if asks:
             case.origin = tuple(self.draw.randint(-3, 5) for _ in range(self.rank))
@@ -185,7 +191,7 @@ class CaseDraw:
             in_place = self.name()
             self.written[-1].append(in_place)
         constants = self.constants = [self.name() for _ in range(draw.choice((0, 0, 1, 2)))]
-        profiles = {self.name(): draw.randrange(self.rank)} if self.wishes.placed and self.one_in(3) else {}
+        profiles = {self.name(): self.axes_of_profile()} if self.wishes.placed and self.one_in(3) else {}
 
         self.profiles, self.must_read = profiles, [*heads, *older]
         draw.shuffle(self.must_read)
@@ -207,8 +213,17 @@ class CaseDraw:
         fields = [*heads, *older, *(output for stage in self.written for output in stage),
                   *(field for field in outside if field in read)]
         draw.shuffle(fields)
-        profiles = {field: axis for field, axis in profiles.items() if field in read}
+        profiles = {field: axes for field, axes in profiles.items() if field in read}
         return Definition(self.rank, fields, self.coefficients, texts, dict(turned), profiles)
+
+    def axes_of_profile(self) -> tuple[int, ...]:
+        """One, two of three, or none: time."""
+        axis, kind = self.draw.randrange(self.rank), self.of_profiles.randrange(4)
+        if kind == 0:
+            return ()
+        if self.rank < 3 or kind == 1:
+            return (axis,)
+        return tuple(sorted((axis, (axis + self.of_profiles.randint(1, 2)) % 3)))
 
     def put_in_layers(self, definition: Definition) -> None:
         """Some fields, each with all that it becomes. One of the state is of the whole grid, where those between stages
@@ -283,9 +298,10 @@ class CaseDraw:
         if not self.linear and self.one_in(3):
             kind = "sin" if self.wishes.smooth else self.draw.choice(("abs", "sin", "root"))
             terms.append((kind, self.read(self.draw.choice(fields))))
-        for profile, axis in self.profiles.items():
+        for profile, axes in self.profiles.items():
             if self.one_in(2):
-                weight = ("profile", profile, self.draw.randint(-2, 2), axis)
+                offsets = (self.draw.randint(-2, 2), self.of_profiles.randint(-2, 2))[:len(axes)]
+                weight = ("profile", profile, offsets, axes)
                 terms.append(("multiply", weight, self.read(self.draw.choice(fields))))
         if not self.linear and self.wishes.edges and self.one_in(8):
             kind, axis = self.draw.choice(("before", "after")), self.draw.randrange(self.rank)
@@ -363,7 +379,8 @@ def _fields_left(e: Expression, gone: set[str], inside: tuple[bool, ...]) -> set
         return None
     if e[0] == "read":
         return {e[1]}
-    parts = [_fields_left(part, gone, inside) for part in e[1:] if isinstance(part, tuple) and isinstance(part[0], str)]
+    parts = [_fields_left(part, gone, inside) for part in e[1:]
+             if isinstance(part, tuple) and part and isinstance(part[0], str)]
     if None in parts and (e[0] == "multiply" or e[0] != "root" and not any(part is not None for part in parts)):
         return None
     return set().union(*filter(None, parts))

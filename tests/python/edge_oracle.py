@@ -1,7 +1,7 @@
 """A second evaluator of definitions, in NumPy and f64, and definitions that nobody wrote. It shares no code with the
 project: what it knows is what docs/stencils.md promises.
 
-Expressions are tuples: ("number", value), ("coefficient", name), ("read", field, offset), ("profile", name, offset),
+Expressions are tuples: ("number", value), ("coefficient", name), ("read", field, offset), ("profile", name, offsets, axes),
 ("before", axis, offset), ("after", axis, offset), ("in_layer", axis, offset), ("coordinate", axis, offset), ("step",), or
 an operation and its operands. Axes and offsets count from x; arrays are indexed [z, y, x].
 """
@@ -49,7 +49,7 @@ class Definition:
     coefficients: dict[str, float]
     stages: list[dict[str, Expression]]  #: of each output, in the order of the text
     rotations: dict[str, str]  #: what each field becomes after a step
-    profiles: dict[str, int] = dataclasses.field(default_factory=dict)  #: axis by name
+    profiles: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)  #: axes by name; none: time
     hold: dict[str, str] = dataclasses.field(default_factory=dict)  #: whose held layers an intermediate has
     layer_fields: dict[str, int] = dataclasses.field(default_factory=dict)  #: axis in whose layers each exists
     words: dict[tuple[str, int, int], Word] = dataclasses.field(default_factory=dict)  #: of field ("": all), axis, side
@@ -102,7 +102,7 @@ class Definition:
 
     def text(self) -> str:
         """As TOML."""
-        places = {**{field: f"({AXES[axis]})" for field, axis in self.profiles.items()},
+        places = {**{field: f"({', '.join(AXES[axis] for axis in axes) or 't'})" for field, axes in self.profiles.items()},
                   **{field: f"({AXES[axis]} in layer)" for field, axis in self.layer_fields.items()}}
         names = [field + places.get(field, "") for field in self.fields]
         lines = [f"rank = {self.rank}", "fields = [" + ", ".join(f'"{name}"' for name in names) + "]"]
@@ -164,7 +164,8 @@ def written(e: Expression) -> str:
         name = AXES[e[1]] + ("" if kind == "coordinate" else f"_{kind}")
         return f"{name}[{AXES[e[1]]}{e[2]:+d}]" if e[2] else name
     if kind == "profile":
-        return f"{e[1]}[{AXES[e[3]]}{e[2]:+d}]" if e[2] else e[1]
+        at = ", ".join(f"{AXES[axis]}{offset:+d}" for axis, offset in zip(e[3], e[2]) if offset)
+        return f"{e[1]}[{at}]" if at else e[1]
     form, _ = (BINARY if len(e) == 3 else UNARY)[kind]
     return form.format(*map(written, e[1:]))
 
@@ -311,7 +312,13 @@ class Evaluator:
             if kind == "coordinate":
                 return self.origin[e[1]] + along(e[1], e[2])
             if kind == "profile":
-                return self._profile(now[e[1]], e[3], along(e[3], e[2]))
+                if not e[3]:
+                    return now[e[1]][step]
+                found = [self._along_profile(axis, along(axis, offset)) for axis, offset in zip(e[3], e[2])]
+                entries = now[e[1]][tuple(places for places, _ in reversed(found))]
+                for _, known in found:
+                    entries = numpy.where(known, entries, 0)
+                return entries
             return (BINARY if len(e) == 3 else UNARY)[kind][1](*map(read, e[1:]))
 
         return read
@@ -353,8 +360,9 @@ class Evaluator:
         assert word.kind == "reflect", word
         return mirrored
 
-    def _profile(self, row: Array, axis: int, cells: Array) -> Array:
-        """Answered by what kernels do on the axis: mirrored where any field is."""
+    def _along_profile(self, axis: int, cells: Array) -> tuple[Array, Array]:
+        """Which entries along the axis cells read, and whether they are not 0. Answered by what kernels do on the axis:
+        mirrored where any field is."""
         n = self.extents[axis]
         beyond = {self.word(field, axis, LOW if offset[axis] < 0 else HIGH).kind for stage in self.definition.stages
                   for field, offsets in reads_of(stage).items() for offset in offsets if offset[axis]}
@@ -367,7 +375,7 @@ class Evaluator:
             places = cells % n
         else:
             places = numpy.clip(cells, 0, n - 1)
-        return numpy.where(inside | (kinds != {"zero"}), row[places], 0)
+        return places, inside | (kinds != {"zero"})
 
 
 def folded(index: int, n: int) -> int:

@@ -330,7 +330,8 @@ def test_cases_are_of_all_kinds():
                      f"{len(definition.older)} older", f"{len(definition.intermediates)} between",
                      f"{len(definition.probes)} probes", f"{case.steps} steps"])
         seen.update(["in place"] * any(field in definition.outputs for field in definition.state))
-        seen.update(["profile"] * bool(definition.profiles) + ["line"] * bool(definition.hold))
+        seen.update(f"profile of {len(axes)} axes" for axes in definition.profiles.values())
+        seen.update(["line"] * bool(definition.hold))
         seen.update(kinds_of_layers(case))
         read = [(field, offset) for stage in definition.stages for field, places in reads_of(stage).items()
                 for offset in places]
@@ -343,5 +344,6 @@ def test_cases_are_of_all_kinds():
     assert pairs == set(itertools.product(kinds, kinds)), "beyond two edges"
     assert sides == set(itertools.product(range(3), (False, True), kinds))
     wanted = {*ALL_FAULTS, *KINDS_OF_LAYERS, *(f"rank {rank}" for rank in (1, 2, 3)), "3 stages", "4 fields", "3 older",
-              "2 between", "1 probes", "in place", "profile", "line", "constant beside", "1 steps", "5 steps"}
+              *(f"profile of {axes} axes" for axes in range(3)), "2 between", "1 probes", "in place", "line",
+              "constant beside", "1 steps", "5 steps"}
     assert not wanted - {kind for kind, count in seen.items() if count >= 20}, seen

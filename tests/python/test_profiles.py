@@ -1,4 +1,4 @@
-"""Arrays along one axis."""
+"""Arrays along one axis or two, and of time."""
 
 import numpy
 import pytest
@@ -48,6 +48,48 @@ def test_of_another_length_or_type_are_refused(damped, made):
             st.lookup(damped, like=u, device="cpu")(numpy.zeros(shape, "f4"), u, u_next)
     with pytest.raises(st.ArgumentError, match="dy varies along y alone"):
         kernel(CudaArray(made(numpy.zeros(12))[::2]), CudaArray(u), CudaArray(u_next))
+
+
+@pytest.fixture
+def on_two():
+    return st.stencil("u_next = 0.5*u[x-1] + h[y+1]*u + g*w; h(x, y); g(y, z); w(t)", rank=3)
+
+
+def test_live_on_two_axes_and_in_time(on_two, made):
+    assert on_two.profiles == {"h": "xy", "g": "yz", "w": "t"}
+    shape, steps, first = (4, 6, 32), 5, 2
+    draw = numpy.random.default_rng(2)
+    h, g, w, u = (draw.random(extents).astype("f4") for extents in (shape[1:], shape[:2], (first + steps,), shape))
+    right = u.astype("f8")
+    for step in range(first, first + steps):
+        right = 0.5 * numpy.roll(right, 1, axis=2) + numpy.roll(h, -1, axis=0) * right + (g * w[step])[:, :, None]
+    for device in ("cpu", None):
+        kernel = st.lookup(on_two, shape=shape, dtype="f32", boundary="periodic", device=device)
+        own = numpy.copy if device else lambda values: CudaArray(made(values))
+        arrays = [own(array) for array in (h, g, w, u, numpy.zeros(shape, "f4"))]
+        kernel.advance(arrays, steps=3, step=first)  # in pieces
+        now = kernel.advance(arrays, steps=steps - 3, step=first + 3)
+        numpy.testing.assert_allclose(getattr(now, "host", now), right, rtol=1e-5)
+
+
+def test_of_another_shape_or_too_short_a_time_are_refused(on_two, made):
+    shape = (4, 6, 32)
+    for device in ("cpu", None):
+        kernel = st.lookup(on_two, shape=shape, dtype="f32", boundary="periodic", device=device)
+
+        def arrays(h=(6, 32), w=(5,)):
+            zeros = [numpy.zeros(extents, "f4") for extents in (h, (4, 6), w, shape, shape)]
+            return zeros if device else [CudaArray(made(array)) for array in zeros]
+
+        kernel.advance(arrays(), steps=3, step=2)
+        for steps, step in ((4, 2), (1, -1), (1, 5)):
+            with pytest.raises(st.ArgumentError, match=f"w varies with time alone: it is .* of steps {step} to"):
+                kernel.advance(arrays(), steps=steps, step=step)
+        with pytest.raises(st.ArgumentError, match="w varies with time alone"):
+            kernel(*arrays(), step=5)
+        for extents in ((32, 6), (6,), shape):
+            with pytest.raises(st.ArgumentError, match=r"h varies along x, y alone: it is a dense array of shape \(6, 3"):
+                kernel(*arrays(h=extents))
 
 
 def test_have_no_derivatives(damped):

@@ -58,9 +58,10 @@ FieldData random_data(const Problem& problem, std::uint64_t seed) {
   std::uniform_real_distribution<double> cells(positive ? 0.5 : -1.0, 1.0);
   std::uniform_real_distribution<double> weights(0.25, 1.0);
   FieldData data;
-  for (std::size_t i = 0; i < kernel_inputs(problem).size(); ++i) {
-    data.inputs.push_back(draw_values(static_cast<std::size_t>(problem.allocated_cells()),
-                                      [&] { return round_to_storage(cells(random), problem.type); }));
+  for (const int field : kernel_inputs(problem)) {
+    const std::int64_t room = std::max(problem.allocated_cells(), cells_of_field(problem, field));
+    data.inputs.push_back(
+        draw_values(static_cast<std::size_t>(room), [&] { return round_to_storage(cells(random), problem.type); }));
   }
   data.coefficients = draw_values(problem.stencil.coefficients.size(), [&] {
     const double weight = weights(random);
@@ -106,7 +107,7 @@ void store_field(const Problem& problem, const std::vector<double>& values, Guar
 }
 
 void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array) {
-  if (profile_axis(problem.stencil, field) < 0) return store_field(problem, values, array);
+  if (!is_profile(problem.stencil, field)) return store_field(problem, values, array);
   array.poison();
   const auto cells = static_cast<std::size_t>(cells_of_field(problem, field));
   for (std::size_t i = 0; i < cells; ++i) store_cell(problem.type, values[i], i, array);

@@ -69,7 +69,7 @@ class HostLaunch {
     const std::size_t alignment = std::min<std::size_t>(16, required_alignment(candidate_));
     const std::vector<int> fields = kernel_inputs(problem, sweeps_per_launch(tuning));
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const bool whole = profile_axis(problem.stencil, fields[i]) < 0;
+      const bool whole = !is_profile(problem.stencil, fields[i]);
       const std::size_t bytes = static_cast<std::size_t>(cells_of_field(problem, fields[i])) * size_of(problem.type);
       const std::size_t starts_at = whole ? alignment : size_of(problem.type);
       store_field(problem, fields[i], data.inputs[i], inputs_.emplace_back(bytes, starts_at, scene.placement));

@@ -61,7 +61,7 @@ StencilOnDevice::StencilOnDevice(Driver& driver, const DeviceFacts& device, cons
       problem_(problem),
       stream_(stream),
       coefficients_(default_coefficients(problem.stencil)),
-      fields_(driver, require_fit(driver, device, problem), problem.allocated_cells()),
+      fields_(driver, require_fit(driver, device, problem), std::max(problem.allocated_cells(), kCheckedSteps)),
       verification_(driver, device.architecture, device.limits, problem, fields_, seed, stream) {}
 
 std::unique_ptr<CandidateOnDevice> StencilOnDevice::load(const std::string& code, const CompiledKernel& kernel) {

@@ -262,9 +262,10 @@ std::uint64_t input_seed(std::uint64_t session_seed, int field) {
 
 std::vector<double> host_input(const Problem& problem, std::uint64_t session_seed, int field,
                                const check::Input& input) {
-  std::vector<double> cells(static_cast<std::size_t>(problem.allocated_cells()), 0.0);
+  const std::int64_t room = std::max(problem.allocated_cells(), cells_of_field(problem, field));
+  std::vector<double> cells(static_cast<std::size_t>(room), 0.0);
   const std::uint64_t seed = input_seed(session_seed, field);
-  if (profile_axis(problem.stencil, field) >= 0) {  // dense, and the rest is never read
+  if (is_profile(problem.stencil, field)) {  // dense, and the rest is never read
     for (std::int64_t i = 0; i < cells_of_field(problem, field); ++i) {
       const double value = check::input_value(seed, static_cast<unsigned long long>(i), {i, 0, 0}, input);
       cells[static_cast<std::size_t>(i)] = round_to_storage(value, problem.type);

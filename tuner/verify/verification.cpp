@@ -94,12 +94,13 @@ void Verification::fill(const CheckedLaunch& launch, int place) {
 
 void Verification::prepare_fields(const CheckedLaunch& launch) {
   const auto& [problem, fields, how, steps, levels] = launch;
-  const std::int64_t whole = problem.allocated_cells() + 2 * fields.guard_cells();
+  const std::int64_t guards = 2 * fields.guard_cells();
   for (int place : launch_buffers(problem, steps).outputs) {
-    kernels_.poison({device_pointer(fields.whole(place)), whole});
+    kernels_.poison({device_pointer(fields.whole(place)), problem.allocated_cells() + guards});
   }
   for (int field : kernel_inputs(problem, steps)) {
-    kernels_.poison({device_pointer(fields.whole(field)), whole});
+    const std::int64_t cells = std::max(problem.allocated_cells(), cells_of_field(problem, field));
+    kernels_.poison({device_pointer(fields.whole(field)), cells + guards});
     fill(launch, field);
   }
 }

@@ -115,7 +115,8 @@ class DistributedFields {
   DistributedFields& operator=(DistributedFields&&) noexcept;
   ~DistributedFields();
 
-  /// Sets the rank's own cells. A profile (Stencil::profiles) is set as a whole, on every rank.
+  /// Sets the rank's own cells. A profile (Stencil::profiles) is set as a whole, on every rank; one of time has as many
+  /// entries as it is given, one for each step's number up to the last that is made.
   void write(int field, Span<const std::byte> cells, CUstream_st* stream = nullptr);
   /// The way back; not for profiles.
   void read(int field, Span<std::byte> cells, CUstream_st* stream = nullptr) const;
@@ -126,9 +127,10 @@ class DistributedFields {
   void gather(int field, int root, Span<std::byte> cells, CUstream_st* stream = nullptr) const;
 
   /// Collective: own cells of all fields to a file for each rank, `path`.RANK, and back; `steps` is the caller's number
-  /// of steps made so far, which load() returns. Files are written under other names, which they lose when all are
-  /// whole. Throws Error(file_io) where they cannot be written, are missing or damaged, Error(invalid_argument) where
-  /// they are of another stencil, type, grid, boundary or cut, or not all of the same steps.
+  /// of steps made so far, which load() returns. Fields of time are left out. Files are written under other names,
+  /// which they lose when all are whole. Throws Error(file_io) where they cannot be written, are missing or damaged,
+  /// Error(invalid_argument) where they are of another stencil, type, grid, boundary or cut, or not all of the same
+  /// steps.
   void save(const std::filesystem::path& path, std::int64_t steps, CUstream_st* stream = nullptr) const;
   /// The way back.
   std::int64_t load(const std::filesystem::path& path, CUstream_st* stream = nullptr);

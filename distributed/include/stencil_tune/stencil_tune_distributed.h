@@ -95,7 +95,7 @@ int32_t stencil_tune_grid_steps_per_exchange(const stencil_tune_grid* grid);
 /** Why this rank's kernel, for people. Lives as long as the grid. */
 const char* stencil_tune_grid_evidence(const stencil_tune_grid* grid);
 
-/** This rank's own cells of a field, to its array and back; of a profile all cells of its axis, to it alone. */
+/** This rank's own cells of a field, to its array and back; of a profile all its cells, to it alone. */
 stencil_tune_status stencil_tune_grid_write(stencil_tune_grid* grid, int32_t field, const void* cells, size_t bytes);
 stencil_tune_status stencil_tune_grid_read(const stencil_tune_grid* grid, int32_t field, void* cells, size_t bytes);
 

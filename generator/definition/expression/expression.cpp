@@ -15,7 +15,7 @@ struct Clause {
   Token name;  ///< the left side; kind `end` where there is none
   ExpressionText right;
   std::optional<double> number;  ///< where the right side is made of numbers alone
-  std::string_view place{};      ///< what stands in brackets in "dz(z)" or "psx(x in layer)"
+  std::string_view place{};      ///< what stands in brackets in "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)"
 };
 
 /// Whether a clause gives the name a value.
@@ -35,11 +35,12 @@ bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t 
   return first < last;
 }
 
-/// "dz(z)" or "psx(x in layer)", and nothing else.
+/// "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)", and nothing else.
 bool declares_field(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
   const bool in_layer = last - first == 6 && tokens[first + 3].text == "in" && tokens[first + 4].text == "layer";
-  return (last - first == 4 || in_layer) && tokens[first].kind == Token::Kind::name && tokens[first + 1].text == "(" &&
-         tokens[first + 2].kind == Token::Kind::name && tokens[last - 1].text == ")" &&
+  const bool on_two = last - first == 6 && tokens[first + 3].text == "," && tokens[first + 4].kind == Token::Kind::name;
+  return (last - first == 4 || in_layer || on_two) && tokens[first].kind == Token::Kind::name &&
+         tokens[first + 1].text == "(" && tokens[first + 2].kind == Token::Kind::name && tokens[last - 1].text == ")" &&
          find_function(tokens[first].text) == nullptr;
 }
 

@@ -115,16 +115,19 @@ class Parser final : public ExpressionGrammar<NodeId> {
       if (is("[")) reject(token, fmt::format("'{}' is a coefficient: it has one value, not one a cell", token.text));
       return scope_.builder().coefficient_value(found.index);
     }
+    const bool is_field = found.kind == Symbol::Kind::field;
+    const Along along = is_field ? profile_along(scope_.builder().stencil(), found.index) : 0;
+    if (along == kAlongTime && is("[")) {
+      reject(token, fmt::format("'{0}' varies with time alone, and a step reads its own entry; write {0}", token.text));
+    }
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
-    const int along = found.kind == Symbol::Kind::field ? profile_axis(scope_.builder().stencil(), found.index) : -1;
-    for (int axis = 0; along >= 0 && axis < kMaxRank; ++axis) {
-      if (axis == along || offset[static_cast<std::size_t>(axis)] == 0) continue;
-      reject(token,
-             fmt::format("'{}' varies along {} alone; write {}[{}+1]", token.text,
-                         kAxes[static_cast<std::size_t>(along)], token.text, kAxes[static_cast<std::size_t>(along)]));
+    for (int axis = 0; along != 0 && axis < kMaxRank; ++axis) {
+      if ((along & along_axis(axis)) != 0 || offset[static_cast<std::size_t>(axis)] == 0) continue;
+      reject(token, fmt::format("'{0}' varies {1}; write {0}[{2}+1]", token.text, varies_along(along),
+                                along_text(along).front()));
     }
     return build(token.offset, [&](ExpressionBuilder& e) {
-      return found.kind == Symbol::Kind::field ? e.read(found.index, offset) : e.shift(found.index, offset);
+      return is_field ? e.read(found.index, offset) : e.shift(found.index, offset);
     });
   }
 

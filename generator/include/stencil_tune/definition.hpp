@@ -11,10 +11,9 @@ namespace stencil_tune {
 
 /// A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1", or the right side alone.
 /// A clause whose right side is made of numbers alone declares a coefficient; the others are the outputs of one stage.
-/// Names that are declared nowhere are fields. A kernel takes arrays along one axis first, then other fields that are
-/// read, in the order of the text, then those that are written: here u, then u_next.
-/// rank: axes, 1 to 3.
-/// Throws Error(malformed_definition) that shows the place, Error(invalid_argument) for another rank.
+/// Names that are declared nowhere are fields. A kernel takes arrays along axes or time first, then other fields that
+/// are read, in the order of the text, then those that are written: here u, then u_next. rank: axes, 1 to 3. Throws
+/// Error(malformed_definition) that shows the place, Error(invalid_argument) for another rank.
 Stencil parse_stencil(std::string_view text, int rank = kMaxRank);
 
 /// A stencil from the text of a TOML definition. `source` names the text in messages; it is also the stencil's name

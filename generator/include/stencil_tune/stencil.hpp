@@ -53,7 +53,7 @@ enum class Operation {
   before,      ///< cells that the cell, moved by an offset along an axis, lies before the first one of the grid; else 0
   after,       ///< ... behind the last one
   outside,     ///< ... before the first or behind the last one, where the axis's boundary is zero; else 0
-  profile,     ///< a field that varies along one axis alone, at the cell moved by an offset along it
+  profile,     ///< a field that varies along some axes alone, at the cell moved by an offset along them, or with time
   in_layer,    ///< 1 where the cell, moved by an offset along an axis, lies in a layer of the axis (Layer); else 0
 };
 
@@ -107,11 +107,21 @@ struct Hold {
   int layers_of = 0;  ///< index into fields: one that steps change, or that none writes
 };
 
-/// A field that varies along one axis alone: an array of as many cells as the grid has along it. Updates read it, and
-/// write it never. Beyond an edge the axis's boundary answers as for any field; under hold the nearest cell does.
+/// What a field varies along: a bit for each axis, x the lowest, or the one of time. 0: it is one of the whole grid.
+using Along = unsigned;
+inline constexpr Along kAlongTime = 1U << kMaxRank;
+constexpr Along along_axis(int axis) noexcept { return 1U << static_cast<unsigned>(axis); }
+std::vector<int> axes_of(Along along);  ///< from x on; none of time
+std::string along_text(Along along);    ///< as definitions have it: "z", "x, y", "t"
+std::string varies_along(Along along);  ///< "along x, y alone", "with time alone"
+
+/// A field that varies along one axis alone, or along two of three: an array of as many cells as the grid has along
+/// them, dense, the first axis fastest. Or one that varies with time alone: an entry a step, by the step's number.
+/// Updates read it, and write it never. Beyond an edge the axis's boundary answers as for any field; under hold the
+/// nearest cell does.
 struct Profile {
   int field = 0;  ///< index into fields
-  int axis = 0;
+  Along along = 0;
 };
 
 /// A field that exists only in the layers at the two ends of an axis. Elsewhere it is read as 0, and 0 is written
@@ -176,8 +186,9 @@ enum class Form {
   written,     ///< they stay as they are: what kernels are checked against
 };
 
-/// The axis of a field that is a profile; -1 for one of the whole grid.
-int profile_axis(const Stencil& stencil, int field) noexcept;
+/// What a field that is a profile varies along; 0 for one of the whole grid.
+Along profile_along(const Stencil& stencil, int field) noexcept;
+bool is_profile(const Stencil& stencil, int field) noexcept;
 
 /// The axis in whose layers alone the field exists; -1 for others.
 int layer_axis(const Stencil& stencil, int field) noexcept;
@@ -191,15 +202,16 @@ class StencilBuilder {
   int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
   int profile(std::string_view name,
-              int axis);                   ///< index of a field that varies along that axis alone, added at first use
-  void layer_field(int field, int axis);   ///< the field exists only in the axis's layers
-  void layers(const LayerWidths& widths);  ///< where nobody asks for others
-  void boundary(int axis, Boundary boundary);  ///< sets the axis's, in place of what a problem says
+              Along along);  ///< index of a field that varies along these alone, added at first use
+  int profile(std::string_view name, int axis) = delete;  // of an axis: along_axis(axis)
+  void layer_field(int field, int axis);                  ///< the field exists only in the axis's layers
+  void layers(const LayerWidths& widths);                 ///< where nobody asks for others
+  void boundary(int axis, Boundary boundary);             ///< sets the axis's, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
   NodeId read(int field,
-              Offset offset);  ///< a field's cell at that distance; a profile's offset counts on its axis alone
+              Offset offset);  ///< a field's cell at that distance; a profile's offset counts on its axes alone
   NodeId coordinate(int axis,
                     int offset = 0);     ///< the cell's, or that of a cell so far along the axis: Place::origin + index
   NodeId step();                         ///< Place::step; the next step's is one more

@@ -99,9 +99,13 @@ class Grid(KernelBase):
         return self._native.grid_steps_per_exchange(self._handle)
 
     def write(self, field: str, cells: Any) -> None:
-        """Sets this rank's own cells of a field. One that varies along one axis is set whole, on every rank."""
+        """Sets this rank's own cells of a field. One that varies along some axes alone, or with time, is
+        set whole, on every rank."""
         number = self._field(field)
-        self._check(self._native.grid_write, number, *self._host("cells", cells, self._own_shape(number)))
+        shape = self._own_shape(number)
+        if shape == ():  # of time: as long as its owner likes
+            shape = (_arrays.read(cells).shape + (1,))[:1]
+        self._check(self._native.grid_write, number, *self._host("cells", cells, shape))
 
     def read(self, field: str, into: Any) -> Any:
         """The way back. Returns the array."""
@@ -187,9 +191,9 @@ class Grid(KernelBase):
                             "unknown_name")
 
     def _own_shape(self, field: int) -> tuple[int, ...]:
-        axis = self._native.stencil_field_axis(self.stencil._handle, field)
-        if axis >= 0:
-            return (self._grid.extents[axis],)
+        profile = self._profiles[field]
+        if profile is not None:
+            return profile
         return tuple(part.stop - part.start for part in self.owned)
 
     def _host(self, name: str, array: Any, shape: tuple[int, ...], *, written: bool = False,

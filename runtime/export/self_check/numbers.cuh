@@ -1,4 +1,4 @@
-// All fields in double precision, each as dense rows; of those that vary along one axis alone, its cells.
+// All fields in double precision, each as dense rows; of those that vary along some axes alone, their cells.
 using Fields = std::vector<std::vector<double>>;
 
 // The index that answers for i on an axis of n cells, -1 for "the value is 0".
@@ -31,6 +31,13 @@ using Fields = std::vector<std::vector<double>>;
 [[maybe_unused]] double read_along(int axis, const std::vector<double>& profile, const long long (&n)[3], long long i) {
   i = answer(kBoundaries[axis], i, n[axis]);
   return i < 0 ? 0.0 : profile[static_cast<std::size_t>(i)];
+}
+
+[[maybe_unused]] double read_along(int axis, int slower, const std::vector<double>& profile, const long long (&n)[3],
+                                   long long i, long long j) {
+  i = answer(kBoundaries[axis], i, n[axis]);
+  j = answer(kBoundaries[slower], j, n[slower]);
+  return i < 0 || j < 0 ? 0.0 : profile[static_cast<std::size_t>(j * n[axis] + i)];
 }
 
 // Every operation may be made to round: by so much, relatively, in either direction.

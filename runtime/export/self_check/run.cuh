@@ -19,9 +19,18 @@ struct Array {
 
 using Arrays = std::vector<std::unique_ptr<Array>>;
 
+// Of time more than the steps of a check.
+long long cells_along(int along, const long long (&n)[3]) {
+  if (along == 8) return 128;
+  long long cells = 1;
+  for (int a = 0; a < 3; ++a) {
+    if ((along & (1 << a)) != 0) cells *= n[a];
+  }
+  return cells;
+}
+
 long long cells_of(const Buffer& buffer, const long long (&n)[3], long long pitch) {
-  const int axis = kPlaces[buffer.place].axis;
-  return axis < 0 ? pitch * n[1] * n[2] : n[axis];
+  return kPlaces[buffer.place].along == 0 ? pitch * n[1] * n[2] : cells_along(kPlaces[buffer.place].along, n);
 }
 
 Arrays make_arrays(const long long (&n)[3], long long pitch) {
@@ -57,14 +66,14 @@ Fields random_fields(const long long (&n)[3]) {
   std::uniform_real_distribution<double> uniform(0.25, 1);  // positive: safe to divide by or to take a root of
   Fields fields;
   for (const Place& place : kPlaces) {
-    const long long cells = place.axis < 0 ? n[0] * n[1] * n[2] : n[place.axis];
+    const long long cells = cells_along(place.along == 0 ? 7 : place.along, n);
     fields.emplace_back();
     for (long long i = 0; i < cells; ++i) {
       Cell cell;
       narrow(kBits ? static_cast<double>(random() % 2) : uniform(random), cell);
       fields.back().push_back(widen(cell));
     }
-    if (place.axis >= 0) continue;
+    if (place.along != 0) continue;
     for_each_cell(n, [&](std::size_t i, long long x, long long y, long long z) {
       if (!is_inside(kHeld, n, x, y, z)) fields.back()[i] = fields[static_cast<std::size_t>(place.layers_of)][i];
     });
@@ -77,7 +86,7 @@ void upload(const Buffer& buffer, const std::vector<double>& values, const Array
             long long pitch) {
   std::vector<Cell> stored(static_cast<std::size_t>(array.cells));
   std::memset(static_cast<void*>(stored.data()), 0xff, stored.size() * sizeof(Cell));
-  if (kPlaces[buffer.place].axis >= 0) {
+  if (kPlaces[buffer.place].along != 0) {
     for (std::size_t i = 0; i < values.size(); ++i) narrow(values[i], stored[i]);
   } else {
     for_each_cell(n, [&](std::size_t i, long long x, long long y, long long z) {

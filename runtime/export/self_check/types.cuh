@@ -9,7 +9,7 @@ struct Stage {
 
 // Fields of the definition in its order, then spare buffers.
 struct Place {
-  int axis;       // along which it varies alone, or -1
+  int along;      // axes along which it varies alone, x 1, y 2 and z 4, or time 8; 0 for the whole grid
   int layers_of;  // place whose held layers it has
 };
 

@@ -211,7 +211,7 @@ stencil_tune_status stencil_tune_reload(stencil_tune_library* library);
 /** By name, of a built-in or of an equation of the corpus, or from a definition file (*.toml). */
 stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_tune_stencil** stencil);
 /** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields: what is read in the order of
- * the text, arrays along one axis before others, then what is written: u, u_next. rank: axes, 1 to 3. */
+ * the text, arrays along axes or time before others, then what is written: u, u_next. rank: axes, 1 to 3. */
 stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t rank, stencil_tune_stencil** stencil);
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
@@ -255,9 +255,10 @@ double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stenci
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where a step writes the field, else 0. */
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);
-/** 0, 1 or 2 where the field varies along x, y or z alone: its array has as many cells as the grid has along it, dense.
- * -1 for a field of the whole grid. */
-int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field);
+/** What the field varies along alone: the sum of 1 for x, 2 for y and 4 for z. Its array has as many cells as the grid has
+ * along them, dense, the first axis fastest. 8 for time: its array has an entry for each step's number, to the last one
+ * that is made. 0 for a field of the whole grid. */
+int32_t stencil_tune_stencil_field_along(const stencil_tune_stencil* stencil, int32_t field);
 /** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid.
  * -1 for any other field. */
 int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field);

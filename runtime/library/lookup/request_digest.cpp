@@ -58,7 +58,7 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
   digest.add(stencil.holds.size());
   for (const Hold& hold : stencil.holds) digest.add(pair(hold.field, hold.layers_of));
   digest.add(stencil.profiles.size());
-  for (const Profile& profile : stencil.profiles) digest.add(pair(profile.field, profile.axis));
+  for (const Profile& profile : stencil.profiles) digest.add(pair(profile.field, static_cast<int>(profile.along)));
   digest.add(stencil.layer_fields.size());
   for (const LayerField& field : stencil.layer_fields) digest.add(pair(field.field, field.axis));
   const LayerWidths widths = stencil.layers.value_or(LayerWidths{});

@@ -1,5 +1,6 @@
-// What definitions say of their edges and of fields that vary along one axis: what is understood, and what is refused.
+// What definitions say of their edges and of fields that vary along some axes: what is understood, and what is refused.
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/describe.hpp"
 #include "generator/stencil/problem.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -122,8 +123,8 @@ TEST(Profiles, AreFieldsAlongOneAxis) {
   const Stencil stencil = parse_definition(
       "rank = 3\nfields = [\"u\", \"dz(z)\", \"v\"]\n[update]\nv = \"u*dz[z-1] + d_z_forward(dz)*u[x+1]\"\n", "p.toml");
   EXPECT_EQ(stencil.fields, (std::vector<std::string>{"u", "dz", "v"}));
-  EXPECT_EQ(profile_axis(stencil, 1), 2);
-  EXPECT_EQ(profile_axis(stencil, 0), -1);
+  EXPECT_EQ(profile_along(stencil, 1), along_axis(2));
+  EXPECT_EQ(profile_along(stencil, 0), 0U);
   const Problem problem = make_problem(stencil, ElementType::f32, {}, {3, {20, 30, 40}});
   EXPECT_EQ(problem.facts.inputs, (std::vector<int>{0})) << "of the whole grid";
   EXPECT_EQ(kernel_inputs(problem), (std::vector<int>{0, 1}));
@@ -134,8 +135,48 @@ TEST(Profiles, AreFieldsAlongOneAxis) {
 TEST(Profiles, AreDeclaredInOneLinersToo) {
   const Stencil line = parse_stencil("u_next = u + dz[z+1]*laplacian(u); dz(z)", 3);
   EXPECT_EQ(line.fields, (std::vector<std::string>{"dz", "u", "u_next"}));
-  EXPECT_EQ(profile_axis(line, 0), 2);
+  EXPECT_EQ(profile_along(line, 0), along_axis(2));
   EXPECT_EQ(parse_stencil("sqrt(z)*u[x+1]", 3).profiles.size(), 0U) << "a function's call";
+}
+
+TEST(Profiles, LiveOnTwoAxesOrInTime) {
+  const Stencil line = parse_stencil("u_next = u[x+1] - w*(h[y-1] + g[x+2, z])*u; g(x, z); h(x,y); w(t)", 3);
+  EXPECT_EQ(line.fields, (std::vector<std::string>{"g", "h", "w", "u", "u_next"}));
+  EXPECT_EQ(declared_name(line, 0), "g(x, z)");
+  EXPECT_EQ(profile_along(line, 1), along_axis(0) | along_axis(1));
+  EXPECT_EQ(declared_name(line, 2), "w(t)");
+  const std::string text = canonical_text(line);
+  EXPECT_NE(text.find("along 0,1[0,-1]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("along 0,2[2,0]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("along t[]\n"), std::string::npos) << text;
+  const Problem problem = make_problem(line, ElementType::f32, {}, {3, {20, 30, 40}});
+  EXPECT_TRUE(problem.facts.asks_place) << "the step's number";
+  EXPECT_EQ(cells_of_field(problem, 0), 20 * 40);
+  EXPECT_EQ(cells_of_field(problem, 1), 20 * 30);
+  const Problem still = make_problem(parse_stencil("u[x+1]*h; h(y, z)", 3), ElementType::f32, {}, {3, {20, 30, 40}});
+  EXPECT_FALSE(still.facts.asks_place);
+  EXPECT_EQ(profile_rows(still), (std::vector<std::int64_t>{30}));
+}
+
+TEST(Profiles, OnAxesThatThereAreNotAreRefused) {
+  const auto refused = [](const std::string& clauses, int rank) -> std::string {
+    try {
+      parse_stencil("u_next = u[x+1]*w; " + clauses, rank);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const char* clause : {"w(y, x)", "w(x, x)", "w(x, t)", "w(q)", "w(x, q)"}) {
+    EXPECT_NE(
+        refused(clause, 3).find("'w' varies along one axis, one of x, y, z, along two of them, w(x, y), with time"),
+        std::string::npos)
+        << refused(clause, 3);
+  }
+  EXPECT_NE(refused("w(x, y)", 2).find("one of x, y, with time"), std::string::npos) << "that is the whole grid";
+  EXPECT_NE(refused("v = w[t-1]; w(t)", 1).find("'w' varies with time alone, and a step reads its own entry; write w"),
+            std::string::npos);
+  EXPECT_NE(refused("v = w[z+1]; w(x, y)", 3).find("'w' varies along x, y alone; write w[x+1]"), std::string::npos);
 }
 
 TEST(Profiles, AxesArePartOfTheKey) {
@@ -147,6 +188,7 @@ TEST(Profiles, AxesArePartOfTheKey) {
   };
   EXPECT_NE(key("x", "d"), key("y", "d"));
   EXPECT_NE(key("x", "d"), key("x", "d[x+1]"));
+  EXPECT_NE(key("x", "d"), key("t", "d"));
 }
 
 TEST(Profiles, AreReadAlongTheirAxisAndNeverWritten) {

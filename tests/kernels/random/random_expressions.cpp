@@ -143,9 +143,14 @@ NodeId RandomExpressions::place() {
       number = builder_.after(axis, offset);
       break;
     case 3: {
-      Offset along{0, 0, 0};
-      along[static_cast<std::size_t>(axis)] = offset;
-      return builder_.read(builder_.profile(fmt::format("along_{}", "xyz"[axis]), axis), along);
+      Offset at{0, 0, 0};
+      at[static_cast<std::size_t>(axis)] = offset;
+      const int other = (axis + 1) % rank_;
+      Along along = along_axis(axis);
+      if (rank_ == 3 && draw_.one_in(3)) along |= along_axis(other);
+      if (draw_.one_in(4)) along = kAlongTime;
+      at[static_cast<std::size_t>(other)] = draw_.between(-1, 1);
+      return builder_.read(builder_.profile(fmt::format("along_{}", along), along), at);
     }
     default:
       number = builder_.coordinate(axis, offset);

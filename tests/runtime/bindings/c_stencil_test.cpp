@@ -71,16 +71,18 @@ TEST_F(CStencilTest, AFieldBetweenStagesIsNoInput) {
   EXPECT_EQ(stencil_tune_stencil_field_is_output(stencil_, 1), 1);
 }
 
-TEST_F(CStencilTest, SaysWhichFieldsVaryAlongOneAxisAlone) {
-  ASSERT_EQ(stencil_tune_stencil_parse("u_next = u[x-1] + u[z+1]*dz[z+1]; dz(z)", 3, &stencil_), STENCIL_TUNE_OK)
+TEST_F(CStencilTest, SaysWhichFieldsVaryAlongSomeAxesAlone) {
+  ASSERT_EQ(
+      stencil_tune_stencil_parse("u_next = u[x-1] + h[x+1]*u[z+1]*dz[z+1] + w; h(x,z); w(t); dz(z)", 3, &stencil_),
+      STENCIL_TUNE_OK)
       << message();
   std::string axes;
   for (int field = 0; field < stencil_tune_stencil_field_count(stencil_); ++field) {
     axes += std::string(stencil_tune_stencil_field_name(stencil_, field)) + " " +
-            std::to_string(stencil_tune_stencil_field_axis(stencil_, field)) +
+            std::to_string(stencil_tune_stencil_field_along(stencil_, field)) +
             std::to_string(stencil_tune_stencil_field_is_input(stencil_, field)) + " ";
   }
-  EXPECT_EQ(axes, "dz 21 u -11 u_next -10 ");
+  EXPECT_EQ(axes, "h 51 w 81 dz 41 u 01 u_next 00 ");
 }
 
 TEST_F(CStencilTest, HasLayersOfTheWidthsThatAreGiven) {

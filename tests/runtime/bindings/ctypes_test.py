@@ -40,8 +40,8 @@ RESULTS = {"void": None, "const char*": c.c_char_p, "double": c.c_double, "size_
            "int64_t": c.c_int64, "stencil_tune_status": c.c_int, "stencil_tune_match": c.c_int}
 HANDLE = re.compile(r"(?:const )?stencil_tune_(?:library|stencil|kernel|user_kernel|points|grid)\*+ ")
 MATCH_DEFAULT = 4
-NOWHERE = ("kernel_device", "user_kernel_device", "stencil_field_axis", "stencil_field_layer_axis",
-           "stencil_field_next", "stencil_field_layers")  # where -1 says that there is none
+NOWHERE = ("kernel_device", "user_kernel_device", "stencil_field_layer_axis", "stencil_field_next",
+           "stencil_field_layers")  # where -1 says that there is none
 
 
 def functions_of(headers):

@@ -431,7 +431,7 @@ TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {
   std::vector<Request> others(15, heat());
   others[14].objective = Objective::energy;
   others[12].stencil.boundary[1] = Boundary::zero;
-  others[13].stencil.profiles.push_back({0, 1});
+  others[13].stencil.profiles.push_back({0, along_axis(1)});
   others[0].pitch = 72;
   others[1].alignment = 16;
   others[2].stencil.coefficients.front().value += 1;

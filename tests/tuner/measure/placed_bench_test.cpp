@@ -1,4 +1,4 @@
-// Verification as on a GPU of definitions with arrays along one axis and boundaries of their own: right kernels pass,
+// Verification as on a GPU of definitions with arrays along axes and boundaries of their own: right kernels pass,
 // and those of another definition do not.
 #include "generator/definition/definition.hpp"
 #include "generator/kernel_source/source.hpp"
@@ -19,11 +19,11 @@ namespace {
 Stencil walls(const std::string& damping, const std::string& boundary) {
   return parse_definition(fmt::format(R"toml(
 rank = 3
-fields = ["u", "d(z)", "u_next"]
+fields = ["u", "d(z)", "u_next", "w(t)", "h(x, y)"]
 [coefficients]
 q = 0.3
 [update]
-u_next = "0.5*q*u + 0.2*{}*u[z+1] + 0.1*(u[x-1] - u[x+1]) + 0.1*u[y-1]"
+u_next = "0.5*q*u + 0.2*{}*u[z+1] + 0.1*(u[x-1] - u[x+1]) + 0.1*u[y-1] + 0.2*w"
 [boundary]
 {}
 )toml",
@@ -47,14 +47,15 @@ Outcome checked(const Stencil& computed, const Stencil& wanted, const std::strin
 
 TEST(PlacedBench, KnowsRightKernelsFromWrongOnes) {
   const std::string edges = "x = \"odd\"\ny = \"neumann(q)\"\n";
-  const Stencil right = walls("d[z-1]", edges);
+  const Stencil right = walls("d[z-1]*h[y+1]", edges);
   for (const auto& [code, steps] : {std::pair{"direct.bx32.by4", 1}, {"temporal.bx32.by4.rx2.ry4.v1.pf2.t2", 2}}) {
     EXPECT_EQ(checked(right, right, code, steps), Outcome::ok) << code;
-    EXPECT_EQ(checked(walls("d", edges), right, code, steps), Outcome::wrong_result) << code;
-    EXPECT_EQ(checked(walls("d[z-1]", "x = \"odd\"\ny = \"neumann(2*q)\"\n"), right, code, steps),
+    const char* const beside = steps == 1 ? "d*h[y+1]" : "d[z-1]*h[x+1]";
+    EXPECT_EQ(checked(walls(beside, edges), right, code, steps), Outcome::wrong_result) << code;
+    EXPECT_EQ(checked(walls("d[z-1]*h[y+1]", "x = \"odd\"\ny = \"neumann(2*q)\"\n"), right, code, steps),
               Outcome::wrong_result)
         << code;
-    EXPECT_EQ(checked(walls("d[z-1]", "x = \"reflect\"\ny = \"neumann(q)\"\n"), right, code, steps),
+    EXPECT_EQ(checked(walls("d[z-1]*h[y+1]", "x = \"reflect\"\ny = \"neumann(q)\"\n"), right, code, steps),
               Outcome::wrong_result)
         << code;
   }

@@ -86,11 +86,14 @@ struct ComputedBox {
   long long high[3];
 };
 
+/// Of fields that vary with time: an entry a step.
+constexpr int kAlongTime = 8;
+
 /// What a field holds when a level reads it.
 struct ReferenceInput {
   const void* cells;        ///< memory, as kernels have it
   ComputedBox computed[2];  ///< read instead in their boxes; the second one where the first has nothing
-  int along;                ///< a profile's axis: 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
+  int along;                ///< a profile's axes, a bit each, x the lowest, or kAlongTime; 0: a field of the whole grid
   int reserved;
 };
 

@@ -148,12 +148,20 @@ struct ReadCell {
     return true;
   }
 
-  /// The entry of a profile at the cell's place along its axis. Under hold the nearest entry answers beyond an edge.
+  /// The entry of a profile at the step's number or at the cell's place along its axes. Under hold the nearest entry
+  /// answers beyond an edge.
   __device__ Bounded entry(const ReferenceInput& from, const int (&offset)[3]) const {
     const Layout& layout = arguments.layout;
-    const int axis = from.along - 1;
-    const long long at = profile_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
-    return exactly(at < 0 ? 0 : loaded(static_cast<const Bits*>(from.cells)[at]));
+    long long place = from.along == kAlongTime ? arguments.step : 0;
+    long long apart = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      if ((from.along & (1 << axis)) == 0) continue;
+      const long long at = profile_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
+      if (at < 0) return exactly(0);
+      place += at * apart;
+      apart *= layout.n[axis];
+    }
+    return exactly(loaded(static_cast<const Bits*>(from.cells)[place]));
   }
 
   /// The box of the level that computed the cell; null where it is as in memory.

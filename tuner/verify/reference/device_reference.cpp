@@ -6,6 +6,8 @@
 
 namespace stencil_tune {
 
+static_assert(check::kAlongTime == kAlongTime);
+
 std::int64_t row_cells(const Box& box) { return box.high[0] - box.low[0]; }
 
 std::int64_t row_count(const Box& box) { return (box.high[1] - box.low[1]) * (box.high[2] - box.low[2]); }
@@ -38,7 +40,7 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
   for (std::size_t i = 0; i < read.size(); ++i) {
     const int field = read[i];
     check::ReferenceInput& input = arguments.inputs[i];
-    input.along = profile_axis(stage.stencil, field) + 1;
+    input.along = static_cast<int>(profile_along(stage.stencil, field));
     if (contents.empty() || input.along > 0) {
       input.cells = device_pointer(fields.field(field));
       continue;

@@ -107,10 +107,18 @@ class StripEvaluator {
 
   /// The entry of a profile.
   check::Bounded entry(const Node& node, const Cell& cell) const {
-    const auto axis = static_cast<std::size_t>(profile_axis(problem_.stencil, node.index));
-    const std::int64_t at = check::profile_index(cell[axis] + node.offset[axis], problem_.extents.n[axis],
-                                                 static_cast<int>(problem_.boundaries[axis]));
-    return check::exactly(at < 0 ? 0 : (*of(node.index).memory)[static_cast<std::size_t>(at)]);
+    const Along along = profile_along(problem_.stencil, node.index);
+    std::int64_t entry = along == kAlongTime ? place_.step : 0;
+    std::int64_t apart = 1;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if ((along & along_axis(static_cast<int>(axis))) == 0) continue;
+      const std::int64_t at = check::profile_index(cell[axis] + node.offset[axis], problem_.extents.n[axis],
+                                                   static_cast<int>(problem_.boundaries[axis]));
+      if (at < 0) return check::exactly(0);
+      entry += at * apart;
+      apart *= problem_.extents.n[axis];
+    }
+    return check::exactly(of(node.index).memory->at(static_cast<std::size_t>(entry)));
   }
 
   /// A kernel has it rounded, or what it is carried out to with others.
@@ -178,16 +186,20 @@ std::vector<Contents> as_in_memory(const Stencil& stencil, const std::vector<int
   return contents;
 }
 
-void check_sizes(const Problem& problem, std::size_t fields, std::span<const std::vector<double>> inputs,
+void check_sizes(const Problem& problem, const std::vector<int>& fields, std::span<const std::vector<double>> inputs,
                  std::span<const double> coefficients) {
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
-  const bool sized = std::all_of(inputs.begin(), inputs.end(), [&](const auto& in) { return in.size() == cells; });
-  if (inputs.size() == fields && sized && coefficients.size() == problem.stencil.coefficients.size()) {
+  bool sized = inputs.size() == fields.size();
+  for (std::size_t i = 0; sized && i < fields.size(); ++i) {
+    const bool of_time = profile_along(problem.stencil, fields[i]) == kAlongTime;
+    sized = of_time ? inputs[i].size() >= cells : inputs[i].size() == cells;
+  }
+  if (sized && coefficients.size() == problem.stencil.coefficients.size()) {
     return;
   }
   throw Error(ErrorCode::invalid_argument,
-              "the reference needs " + std::to_string(fields) + " inputs of " + std::to_string(cells) + " cells and " +
-                  std::to_string(problem.stencil.coefficients.size()) + " coefficients, but got " +
+              "the reference needs " + std::to_string(fields.size()) + " inputs of " + std::to_string(cells) +
+                  " cells and " + std::to_string(problem.stencil.coefficients.size()) + " coefficients, but got " +
                   std::to_string(inputs.size()) + " inputs and " + std::to_string(coefficients.size()) +
                   " coefficients, or inputs of another size");
 }
@@ -253,7 +265,7 @@ check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& ex
                              std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
                              const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding) {
   const std::vector<int> fields = kernel_inputs(stage);
-  check_sizes(stage, fields.size(), inputs, coefficients);
+  check_sizes(stage, fields, inputs, coefficients);
   const std::vector<Contents> contents = as_in_memory(stage.stencil, fields, inputs);
   return StripEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace)(cell, 1).front();
 }
@@ -340,7 +352,7 @@ std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
                                                         std::span<const double> coefficients, bool exact, int steps,
                                                         const Place& place) {
   const std::vector<int> fields = kernel_inputs(problem, steps);
-  check_sizes(problem, fields.size(), inputs, coefficients);
+  check_sizes(problem, fields, inputs, coefficients);
   const std::vector<Problem> stages = stage_problems(problem);
   std::vector<Contents> contents = as_in_memory(problem.stencil, fields, inputs);
   std::vector<std::vector<ReferenceField>> after;

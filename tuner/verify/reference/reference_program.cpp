@@ -156,7 +156,7 @@ std::vector<int> reference_inputs(const Problem& stage) {
 
 check::Layout layout_of_field(const Problem& problem, int field) {
   check::Layout layout = layout_of(problem, updated_box(problem));
-  if (profile_axis(problem.stencil, field) < 0) return layout;
+  if (!is_profile(problem.stencil, field)) return layout;
   layout.n[0] = layout.pitch = cells_of_field(problem, field);
   layout.n[1] = layout.n[2] = 1;
   return layout;
