@@ -381,6 +381,10 @@ STENCIL_DEVICE float logarithm(float x) { return logf(x); }
 STENCIL_DEVICE double logarithm(double x) { return log(x); }
 STENCIL_DEVICE float power(float x, float y) { return powf(x, y); }
 STENCIL_DEVICE double power(double x, double y) { return pow(x, y); }
+STENCIL_DEVICE float whole_below(float x) { return floorf(x); }
+STENCIL_DEVICE double whole_below(double x) { return floor(x); }
+STENCIL_DEVICE float rest_of_division(float x, float y) { return fmodf(x, y); }
+STENCIL_DEVICE double rest_of_division(double x, double y) { return fmod(x, y); }
 /// 64 bits that stand on a multiple of 4 bytes.
 STENCIL_DEVICE long long whole_number(const void* bits) {
   const unsigned* halves = static_cast<const unsigned*>(bits);

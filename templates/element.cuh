@@ -60,4 +60,11 @@ STENCIL_DEVICE Value absolute(Value a) {
   return a < Value(0) ? -a : a;
 }
 
+/// The rest of a floored division: 0, or of the divisor's sign.
+template <class Value>
+STENCIL_DEVICE Value modulo(Value a, Value b) {
+  const Value rest = rest_of_division(a, b);
+  return rest != Value(0) && (rest < Value(0)) != (b < Value(0)) ? rest + b : rest;
+}
+
 }  // namespace stencil_tune

@@ -1,10 +1,11 @@
 // What an update reads that asks where its cell is and when: coordinates, the step's number, how far beyond an edge a cell
-// lies, profiles, which are arrays along one axis, two or with time, and whether a cell lies in a layer.
+// lies, profiles, which are arrays along one axis, two or with time, whether a cell lies in a layer, and random numbers.
 #pragma once
 
 #include "stencil_tune/arguments.cuh"
 #include "stencil_tune/boundary.cuh"
 #include "stencil_tune/element.cuh"
+#include "stencil_tune/philox.cuh"
 
 namespace stencil_tune {
 
@@ -116,6 +117,15 @@ struct PlacedCells {
 
   /// Of the step that is made.
   STENCIL_DEVICE Value profile_now(int profile) const { return place().entry(profile, number(3) + ahead); }
+
+  /// The low half of a coordinate, for random().
+  STENCIL_DEVICE unsigned counter(int axis, int offset) const {
+    return static_cast<unsigned>(number(axis) + index(axis) + offset);
+  }
+  STENCIL_DEVICE Value random(unsigned seed, unsigned call, unsigned cell_x, unsigned cell_y, unsigned cell_z) const {
+    const unsigned now = static_cast<unsigned>(number(3) + ahead);
+    return uniform<Value>(philox({{cell_x, cell_y, cell_z, now}}, seed, call));
+  }
 
  private:
   STENCIL_DEVICE PlaceArguments<S> place() const { return {arguments}; }

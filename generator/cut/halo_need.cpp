@@ -146,7 +146,8 @@ bool may_cut(const Problem& problem, std::size_t axis, int steps) {
   return std::none_of(nodes.begin(), nodes.end(), [&](const Node& node) {
     const bool counts_on = node.op == Operation::coordinate && !in_own_cells;
     const bool asks = counts_on || node.op == Operation::before || node.op == Operation::after;
-    return asks && node.index == static_cast<int>(axis);
+    const bool asks_all = node.op == Operation::random && !in_own_cells;
+    return asks_all || (asks && node.index == static_cast<int>(axis));
   });
 }
 

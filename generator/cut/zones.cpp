@@ -148,6 +148,8 @@ class Simplified {
         return builder_->outside(node.index, along);
       case Operation::in_layer:
         return builder_->in_layer(node.index, along);
+      case Operation::random:
+        return builder_->random(node.value, node.index, node.offset);
       default:
         return builder_->read(number(node.index), node.offset);  // a field or a profile
     }

@@ -34,15 +34,20 @@ class Scope {
   /// Why the name cannot be declared, or empty.
   std::string obstacle(std::string_view name) const;
   void declare(std::string_view name, Symbol symbol);
+  void forget(std::string_view name) { symbols_.erase(symbols_.find(name)); }
 
   /// Null where the name is unknown.
   Symbol* find(std::string_view name);
   const std::map<std::string, Symbol, std::less<>>& symbols() const noexcept { return symbols_; }
 
+  /// The number of the next call of random(), in the order of the text.
+  int next_random_call() noexcept { return random_calls_++; }
+
  private:
   ExpressionBuilder expressions_;
   std::map<std::string, Symbol, std::less<>> symbols_;
   bool unknown_is_field_ = false;
+  int random_calls_ = 0;
 };
 
 }  // namespace stencil_tune

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -148,6 +149,12 @@ class StatementWriter {
         return fmt::format("logarithm({})", a[0]);
       case Operation::power:
         return fmt::format("power({}, {})", a[0], a[1]);
+      case Operation::floor:
+        return fmt::format("whole_below({})", a[0]);
+      case Operation::modulo:
+        return fmt::format("modulo({}, {})", a[0], a[1]);
+      case Operation::random:
+        return random(node);
       case Operation::coordinate: {
         const auto axis = static_cast<std::size_t>(node.index);
         return fmt::format("u.coordinate({}, {})", axes_[axis], node.offset[axis]);
@@ -170,6 +177,19 @@ class StatementWriter {
       }
     }
     return {};
+  }
+
+  /// Counters are in the grid's order of axes, those that it has not are 0.
+  std::string random(const Node& node) const {
+    const auto key = static_cast<std::uint64_t>(node.value);
+    std::string text = node.index < 0 ? fmt::format("{}u", key & 0xffffffffu)
+                                      : fmt::format("static_cast<unsigned>(static_cast<long long>(c[{}]))", node.index);
+    text += fmt::format(", {}u", key >> 32);
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      const bool there = axis < static_cast<std::size_t>(stencil_.rank);
+      text += there ? fmt::format(", u.counter({}, {})", axes_[axis], node.offset[axis]) : ", 0u";
+    }
+    return fmt::format("u.random({})", text);
   }
 
   std::string sum(const Node& node, const std::array<std::string, 3>& a) const {

@@ -259,6 +259,17 @@ NodeId StencilBuilder::step() {
   return intern(node);
 }
 
+NodeId StencilBuilder::random(double key, int seed_coefficient, const Offset& offset) {
+  if (seed_coefficient >= 0) coefficient_value(seed_coefficient);  // it exists
+  if (!(key >= 0 && key < 0x1p53 && key == std::floor(key))) reject(fmt::format("{} is no key of random numbers", key));
+  Node node;
+  node.op = Operation::random;
+  node.value = key;
+  node.index = std::max(seed_coefficient, -1);
+  std::copy_n(offset.begin(), stencil_.rank, node.offset.begin());
+  return intern(node);
+}
+
 NodeId StencilBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
   const std::array<NodeId, 3> operands{a, b, c};
   const int count = operand_count(op);

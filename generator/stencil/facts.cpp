@@ -27,6 +27,7 @@ void collect(const Stencil& stencil, const std::vector<bool>& marked, StageFacts
     reads[id] = node.op == Operation::read || is_place(node.op);
     facts.placed = facts.placed || is_place(node.op);
     facts.asks_place = facts.asks_place || node.op == Operation::coordinate || node.op == Operation::step ||
+                       node.op == Operation::random ||
                        (node.op == Operation::profile && profile_along(stencil, node.index) == kAlongTime);
     for (int i = 0; i < operand_count(node.op); ++i) reads[id] = reads[id] || reads[at(node.operands[at(i)])];
     if (node.op == Operation::read) {

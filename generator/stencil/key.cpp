@@ -69,7 +69,7 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil, const std::v
       hashes.push_back(0);
       continue;
     }
-    const double value = node.op == Operation::number ? node.value : 0;
+    const double value = node.op == Operation::number || node.op == Operation::random ? node.value : 0;
     std::string text =
         fmt::format("{} {} {} {}", name(node.op), value, fmt::join(node.offset, ","), fmt::join(operands, " "));
     if (const std::string along = along_of(stencil, node); !along.empty()) text += " " + along;  // axes are no names
@@ -163,6 +163,10 @@ class CanonicalWriter {
         for (const int axis : axes_of(along)) offsets.push_back(node.offset[at(axis)]);
         return fmt::format("f{} along {}[{}]", number(fields_, node.index), along_numbers(along),
                            fmt::join(offsets, ","));
+      }
+      case Operation::random: {
+        const std::string seed = node.index < 0 ? "" : fmt::format(" c{}", number(coefficients_, node.index));
+        return fmt::format("random {}{}[{}]", node.value, seed, fmt::join(node.offset, ","));
       }
       default:
         break;

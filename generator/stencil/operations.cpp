@@ -47,13 +47,16 @@ constexpr std::array kOperations{
     OperationFacts{Operation::outside, "outside", 0},
     OperationFacts{Operation::profile, "profile", 0},
     OperationFacts{Operation::in_layer, "in_layer", 0},
+    OperationFacts{Operation::floor, "floor", 1},
+    OperationFacts{Operation::modulo, "mod", 2},
+    OperationFacts{Operation::random, "random", 0},
 };
 
 constexpr bool in_order_of_the_enumerators() {
   for (std::size_t i = 0; i < kOperations.size(); ++i) {
     if (kOperations[i].operation != static_cast<Operation>(i)) return false;
   }
-  return kOperations.back().operation == Operation::in_layer;
+  return kOperations.back().operation == Operation::random;
 }
 static_assert(in_order_of_the_enumerators(), "each operation has its row, at its place");
 
@@ -109,6 +112,12 @@ double carry_out(Operation op, double a, double b, double c) {
       return std::log(a);
     case Operation::power:
       return std::pow(a, b);
+    case Operation::floor:
+      return std::floor(a);
+    case Operation::modulo: {
+      const double rest = std::fmod(a, b);
+      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    }
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:
@@ -119,6 +128,7 @@ double carry_out(Operation op, double a, double b, double c) {
     case Operation::outside:
     case Operation::profile:
     case Operation::in_layer:
+    case Operation::random:
       break;
   }
   return std::nan("");

@@ -66,7 +66,7 @@ class WholeParser final : public ExpressionGrammar<int> {
     take();  // (
     std::vector<int> arguments;
     do {
-      arguments.push_back(alternatives());
+      arguments.push_back(expression());
     } while (accept(","));
     expect(")", fmt::format("to close {}(", quotable(name.text)));
     if (name.text == "min") return fold(name, Operation::minimum, arguments);
@@ -114,6 +114,10 @@ class WholeParser final : public ExpressionGrammar<int> {
     if (text == "-") return apply(Operation::subtract, left, right);
     if (text == "*") return apply(Operation::multiply, left, right);
     return apply(text == "/" ? Operation::divide : Operation::remainder, left, right);
+  }
+
+  int choose(const Token& /*mark*/, int condition, int yes, int no) override {
+    return apply(Operation::select, condition, yes, no);
   }
 
   /// A power with a literal exponent becomes a product.

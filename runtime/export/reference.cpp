@@ -14,6 +14,19 @@ namespace {
 
 std::string operand(const Node& node, std::size_t i) { return fmt::format("v[{}]", node.operands[i]); }
 
+std::string random_expression(const Stencil& stencil, const Node& node) {
+  std::string counter;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool there = axis < static_cast<std::size_t>(stencil.rank);
+    counter += there ? fmt::format("kOrigin[{}] + {} + {}, ", axis, "xyz"[axis], node.offset[axis]) : "0, ";
+  }
+  const auto key = static_cast<unsigned long long>(node.value);
+  const std::string seed = node.index < 0
+                               ? fmt::format("{}", key & 0xffffffffu)
+                               : fmt::format("static_cast<long long>(as_computed(kCoefficients[{}]))", node.index);
+  return fmt::format("random_number({{{}t}}, {}, {})", counter, seed, key >> 32);
+}
+
 /// What the node reads: a field's cell or a number that follows from the cell's place.
 std::string place_expression(const Stencil& stencil, const Node& node) {
   const int axis = node.index;
@@ -37,6 +50,8 @@ std::string place_expression(const Stencil& stencil, const Node& node) {
       return fmt::format("static_cast<double>(kOrigin[{}] + {})", axis, along());
     case Operation::step:
       return "static_cast<double>(t)";
+    case Operation::random:
+      return random_expression(stencil, node);
     case Operation::before:
       return fmt::format("std::fmax(0.0, static_cast<double>(-({})))", along());
     case Operation::after:
@@ -107,6 +122,10 @@ std::string expression(const Stencil& stencil, const Node& node) {
       return rounded(fmt::format("std::log({})", a()));
     case Operation::power:
       return rounded(fmt::format("std::pow({}, {})", a(), b()));
+    case Operation::floor:
+      return fmt::format("floored({})", a());
+    case Operation::modulo:
+      return rounded(fmt::format("modulo({}, {})", a(), b()));
     default:
       return place_expression(stencil, node);
   }

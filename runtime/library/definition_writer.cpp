@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -71,7 +72,8 @@ class DefinitionWriter {
       const Node& node = stencil_.nodes[id];
       if (uses_[id] == 0) continue;
       if (node.op == Operation::read || node.op == Operation::profile) fields_used_.insert(node.index);
-      if (node.op == Operation::coefficient) coefficients_used_.insert(node.index);
+      const bool has_seed = node.op == Operation::random && node.index >= 0;
+      if (node.op == Operation::coefficient || has_seed) coefficients_used_.insert(node.index);
     }
     for (const Stage& stage : stencil_.stages) {
       for (const Update& update : stage.updates) fields_used_.insert(update.output);
@@ -107,12 +109,22 @@ class DefinitionWriter {
     for (std::size_t id = 0; id < texts.size(); ++id) {
       if (uses_[id] == 0) continue;
       const Node& node = stencil_.nodes[id];
-      texts[id] = expression(node, texts);
+      texts[id] = node.op == Operation::random ? random(node) : expression(node, texts);
       if (uses_[id] < 2 || operand_count(node.op) == 0) continue;
       lets_ += fmt::format("t{} = \"{}\"\n", id, texts[id].text);
       texts[id] = {fmt::format("t{}", id), Binding::leaf};
     }
     return texts;
+  }
+
+  /// At the cell itself it has a name in lets_, which other cells are read of.
+  Text random(const Node& node) {
+    const auto key = static_cast<std::uint64_t>(node.value);
+    const std::string seed = node.index < 0 ? fmt::format("{}", key & 0xffffffffu) : fmt::format("c{}", node.index);
+    const std::string name = fmt::format("r{}_{}", key >> 32, seed);
+    const std::string let = fmt::format("{} = \"random({}, {})\"\n", name, seed, key >> 32);
+    if (lets_.find(let) == std::string::npos) lets_ += let;
+    return {name + cell(node), Binding::leaf};
   }
 
   Text expression(const Node& node, const std::vector<Text>& texts) const {
@@ -133,7 +145,7 @@ class DefinitionWriter {
       case Operation::coefficient:
         return {fmt::format("c{}", node.index), Binding::leaf};
       case Operation::read:
-        return {read(node), Binding::leaf};
+        return {fmt::format("f{}{}", node.index, cell(node)), Binding::leaf};
       case Operation::negate:
         return {"-" + wrapped(operand(0), Binding::leaf), Binding::sum};
       case Operation::absolute:
@@ -168,6 +180,8 @@ class DefinitionWriter {
       case Operation::hyperbolic_tangent:
       case Operation::logarithm:
       case Operation::power:
+      case Operation::floor:
+      case Operation::modulo:
         return call(name(node.op));
       case Operation::coordinate:
         return coordinate(node);
@@ -184,6 +198,8 @@ class DefinitionWriter {
         const std::string cell = along == kAlongTime ? "" : fmt::format("[{}]", place(node, along));
         return {fmt::format("f{}{}", node.index, cell), Binding::leaf};
       }
+      case Operation::random:
+        break;
     }
     return {};
   }
@@ -205,8 +221,9 @@ class DefinitionWriter {
     return {fmt::format("{}[{}{:+}]", axis, axis, offset), Binding::leaf};
   }
 
-  std::string read(const Node& node) const {
-    std::string text = fmt::format("f{}[", node.index);
+  /// "[-1, 0, 2]".
+  std::string cell(const Node& node) const {
+    std::string text = "[";
     for (std::size_t axis = 0; axis < at(stencil_.rank); ++axis) {
       text += fmt::format("{}{}", axis > 0 ? ", " : "", node.offset[axis]);
     }

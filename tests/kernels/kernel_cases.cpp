@@ -206,7 +206,7 @@ Stencil nonlinear_stencil() {
 Stencil functions_stencil() {
   return parse_stencil(
       "v = sin(2*u[x-1]) - cos(u[x+1, y+2]) * tanh(u[y-1]) + log(0.5 + abs(u)) - 0.1*tan(0.5*max(-1, min(u, 1)))"
-      " + pow(0.5 + abs(u[y+2]), a) * pow(u, 3); a = 1.3",
+      " + pow(0.5 + abs(u[y+2]), a) * pow(u, 3) + 0.3*floor(4*u[x-1]) - mod(2*u, 0.75) + mod(u[y-1], -0.6); a = 1.3",
       2);
 }
 
@@ -218,9 +218,9 @@ fields = ["u", "v"]
 [coefficients]
 a = 0.3
 [let]
-wave = "u * sin(a*x + 0.7*y)"
+wave = "u * sin(a*x + 0.7*y) + 0.1*random(5)"
 [update]
-v = "wave[x-1, y+2] + u[z-1]*cos(0.2*z) + (x + 10*y + 100*z)/1000 - t*u[z+1] + select(x[x+1] < 8, y[y-2], 0.5)"
+v = "0.2*random(a) + u * mod(x + 2*y, 3) - floor(0.5*z) + wave[x-1, y+2] + u[z-1]*cos(0.2*z) + (x + 10*y + 100*z)/1000 - t*u[z+1] + select(x[x+1] < 8, y[y-2], 0.5)"
 )toml",
                           "placed.toml");
 }

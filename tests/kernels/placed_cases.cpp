@@ -27,7 +27,7 @@ std::string all_neighbours(int rank) {
 /// A field whose source is another in each cell and at each step, and a constant beside it.
 Stencil travelling_source(int rank) {
   const std::string update = fmt::format(
-      "0.5*u + 0.07*k*({}) + {} + 0.02*t", all_neighbours(rank),
+      "0.5*u + 0.07*k*({}) + {} + 0.02*t + 0.1*random(3)", all_neighbours(rank),
       std::array{"0.01*x", "0.01*x*y[y-1]", "0.01*x[x-1]*y[y+1] - 0.03*z[z+2]"}[static_cast<std::size_t>(rank - 1)]);
   return parse_definition(fmt::format(R"toml(
 name = "travelling_source"

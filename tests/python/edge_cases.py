@@ -94,6 +94,7 @@ class CaseDraw:
     def __init__(self, seed: int, attempt: int, wishes: Wishes):
         self.draw = random.Random(f"{seed} {attempt}")
         self.of_profiles = random.Random(f"{seed} {attempt} profiles")  # of its own: seeds that found faults stay cases
+        self.more = random.Random(f"more {seed} {attempt}")  # cases are what they were before there were these words
         self.seed, self.wishes = seed, wishes
         self.rank = self.draw.choice((1, 1, 2, 2, 2, 3))
         self.names = self.draw.sample(NAMES, len(NAMES))
@@ -119,7 +120,8 @@ class CaseDraw:
                 if self.one_in(2):
                     boundary[axis] = "hold"
                     self.speak_of(definition, axis)
-        asks = any(part[0] in ("coordinate", "step") or part[0] == "profile" and not part[3] for part in definition.parts())
+        asks = any(part[0] in ("coordinate", "step", "random") or part[0] == "profile" and not part[3]
+                   for part in definition.parts())
         case = Case(self.seed, definition, (), boundary, self.draw.randint(*self.wishes.steps))
         if asks:
             case.origin = tuple(self.draw.randint(-3, 5) for _ in range(self.rank))
@@ -321,7 +323,22 @@ class CaseDraw:
             weighted = ("multiply", self.weight(len(terms)), term)
             total = weighted if total is None else (self.draw.choice(("add", "subtract")), total, weighted)
         assert total is not None
-        return total
+        return total if self.linear or self.wishes.smooth or self.more.randrange(2) else self.with_more(total, fields)
+
+    def with_more(self, total: Expression, fields: Sequence[str]) -> Expression:
+        """Words that jump, and random numbers."""
+        field, axis = self.more.choice(fields), self.more.randrange(self.rank)
+        far = 0 if self.wishes.one_field and field in self.constants else 1
+        line = [("read", field, tuple(k if about == axis else 0 for about in range(self.rank)))
+                for k in range(-far, far + 1)]
+        value, number = line[far], ("number", self.more.choice((-0.75, 0.375, 3.0)))
+        terms = [("floor", ("multiply", ("number", 3.0), value)), ("mod", ("add", value, value), number),
+                 ("choice", ("between", ("number", -0.25), value, number), value, number), ("line", axis, far, *line)]
+        if self.wishes.placed:
+            place = self.more.choice((("step",), ("coordinate", axis, -1)))
+            noise = ("random", self.more.randrange(9), self.more.randrange(3))
+            terms += 2 * [("mod", place, number), ("multiply", noise, value)]
+        return ("add", total, ("multiply", ("number", 0.0625), self.more.choice(terms)))
 
     def weight(self, terms: int) -> Expression:
         value = self.draw.choice((0.25, 0.5, 0.75, 0.875, 1.0)) / terms
@@ -348,7 +365,7 @@ def faults_shown(case: Case) -> set[str]:
         shown.add("intermediate_layers")
     if any(part[0] in ("before", "after") and kinds[part[1]] == {"periodic"} for part in parts):
         shown.add("distances_across_a_cut")
-    if any(part[0] in ("coordinate", "step", "profile") for part in parts):
+    if any(part[0] in ("coordinate", "step", "random", "profile") for part in parts):
         shown.add("places_of_the_reference")
     between = {start for start in definition.rotations if start not in definition.outputs and start not in fields}
     if any(definition.rotations[start] in fields | between for start in between):

@@ -2,8 +2,9 @@
 project: what it knows is what docs/stencils.md promises.
 
 Expressions are tuples: ("number", value), ("coefficient", name), ("read", field, offset), ("profile", name, offsets, axes),
-("before", axis, offset), ("after", axis, offset), ("in_layer", axis, offset), ("coordinate", axis, offset), ("step",), or
-an operation and its operands. Axes and offsets count from x; arrays are indexed [z, y, x].
+("before", axis, offset), ("after", axis, offset), ("in_layer", axis, offset), ("coordinate", axis, offset), ("step",),
+("random", seed, call), ("line", axis, far, cell ...), which adds up (2 + k) times the cell at k along the axis, or an
+operation and its operands. Axes and offsets count from x; arrays are indexed [z, y, x].
 """
 
 from __future__ import annotations
@@ -25,10 +26,16 @@ Fields = dict[str, Array]
 
 BINARY: dict[str, tuple[str, Callable]] = {
     "add": ("({} + {})", numpy.add), "subtract": ("({} - {})", numpy.subtract), "multiply": ("{} * {}", numpy.multiply),
-    "min": ("min({}, {})", numpy.fmin), "max": ("max({}, {})", numpy.fmax)}
+    "min": ("min({}, {})", numpy.fmin), "max": ("max({}, {})", numpy.fmax), "mod": ("({} % {})", numpy.mod)}
 UNARY: dict[str, tuple[str, Callable]] = {
     "negate": ("(-{})", numpy.negative), "abs": ("abs({})", numpy.abs), "sin": ("sin({})", numpy.sin),
+    "floor": ("floor({})", numpy.floor),
     "root": ("sqrt(1 + abs({}))", lambda value: numpy.sqrt(1 + numpy.abs(value)))}
+
+TERNARY: dict[str, tuple[str, Callable]] = {
+    "between": ("({} < {} <= {})", lambda low, value, high: 1.0 * ((low < value) & (value <= high))),
+    "choice": ("({} ? {} : {})", lambda condition, yes, no: numpy.where(condition != 0, yes, no))}
+OPERATIONS = {**UNARY, **BINARY, **TERNARY}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,8 +173,23 @@ def written(e: Expression) -> str:
     if kind == "profile":
         at = ", ".join(f"{AXES[axis]}{offset:+d}" for axis, offset in zip(e[3], e[2]) if offset)
         return f"{e[1]}[{at}]" if at else e[1]
-    form, _ = (BINARY if len(e) == 3 else UNARY)[kind]
-    return form.format(*map(written, e[1:]))
+    if kind == "random":
+        return f"random({e[1]}, {e[2]})"
+    if kind == "line":
+        return f"sum(k in -{e[2]}..{e[2]}, (2 + k) * {e[3][1]}[{AXES[e[1]]}+k])"
+    return OPERATIONS[kind][0].format(*map(written, e[1:]))
+
+
+def philox(counter: Sequence[Array], key: tuple[int, int]) -> list[Array]:
+    """Four words of 32 bits: Philox 4x32-10 (Salmon et al., SC 2011)."""
+    low = 0xffffffff
+    words = [(numpy.asarray(word) & low).astype(numpy.uint64) for word in counter]
+    for turn in range(10):
+        k0, k1 = key[0] + turn * 0x9e3779b9 & low, key[1] + turn * 0xbb67ae85 & low
+        even, odd = words[0] * numpy.uint64(0xd2511f53), words[2] * numpy.uint64(0xcd9e8d57)
+        words = [odd >> numpy.uint64(32) ^ words[1] ^ numpy.uint64(k0), odd & numpy.uint64(low),
+                 even >> numpy.uint64(32) ^ words[3] ^ numpy.uint64(k1), even & numpy.uint64(low)]
+    return words
 
 
 class Evaluator:
@@ -319,7 +341,13 @@ class Evaluator:
                 for _, known in found:
                     entries = numpy.where(known, entries, 0)
                 return entries
-            return (BINARY if len(e) == 3 else UNARY)[kind][1](*map(read, e[1:]))
+            if kind == "random":
+                cell = [self.origin[axis] + along(axis, 0) for axis in range(self.definition.rank)] + [0, 0]
+                first, second, *_ = philox([*cell[:3], step], e[1:])
+                return ((first << numpy.uint64(32) | second) >> numpy.uint64(11)) * 2.0**-53
+            if kind == "line":
+                return sum((2 + k) * read(cell) for k, cell in enumerate(e[3:], -e[2]))
+            return OPERATIONS[kind][1](*map(read, e[1:]))
 
         return read
 

@@ -3,6 +3,7 @@
 import numpy
 import pytest
 from device_arrays import CudaArray, aligned
+from edge_oracle import philox
 
 import stencil_tune as st
 
@@ -38,6 +39,33 @@ def test_coordinates_begin_at_the_origin(made):
     numpy.testing.assert_array_equal(on_cpu, after.host)
     with pytest.raises(st.ArgumentError, match="origin has 3 coordinates, the arrays have 2 axes"):
         kernel(CudaArray(u), CudaArray(u_next), origin=(1, 2, 3))
+
+
+def random_numbers(shape, origin, step, seed, call, dtype="f64"):
+    """The second implementation's."""
+    row, column = (index + first for index, first in zip(numpy.indices(shape), origin))
+    first, second, *_ = philox((column, row, 0, step), (seed, call))
+    if dtype == "f32":
+        return (first >> 8) * 2.0**-24
+    return ((first << 32 | second) >> 11) * 2.0**-53
+
+
+def test_random_numbers_follow_from_seed_cell_and_step(made):
+    noise = st.stencil('rank = 2\nfields = ["u", "u_next"]\n[coefficients]\ns = 7\n[let]\na = "random(s)"\n'
+                       'b = "random(40)"\n[update]\nu_next = "u + a - 2*b[x+1, y-2] + 4*random(40) + 8*random(40, 1)"\n')
+    for dtype, places in (("f64", numpy.float64), ("f32", numpy.float32)):
+        u, u_next = made(dtype=places), made(dtype=places)
+        kernel, reference = (st.lookup(noise, shape=SHAPE, dtype=dtype, device=device) for device in (0, "cpu"))
+        for (y, x), step, seed in (((0, 0), 0, 7), ((-5, 2**31), 3, 9)):
+            wanted = (random_numbers(SHAPE, (y, x), step, seed, 0, dtype) +
+                      -2 * random_numbers(SHAPE, (y - 2, x + 1), step, 40, 1, dtype) +
+                      4 * random_numbers(SHAPE, (y, x), step, 40, 2, dtype) +
+                      8 * random_numbers(SHAPE, (y, x), step, 40, 1, dtype))
+            kernel(CudaArray(u), CudaArray(u_next), coefficients={"s": seed}, origin=(y, x), step=step)
+            numpy.testing.assert_allclose(u_next, wanted, rtol=0, atol=1e-14 if dtype == "f64" else 3e-6)
+            on_cpu = numpy.zeros(SHAPE, places)
+            reference(numpy.zeros(SHAPE, places), on_cpu, coefficients={"s": seed}, origin=(y, x), step=step)
+            numpy.testing.assert_allclose(on_cpu, u_next, rtol=0, atol=1e-14 if dtype == "f64" else 3e-6)
 
 
 def waves(p, q, series, source, receivers):

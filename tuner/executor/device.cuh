@@ -381,6 +381,10 @@ STENCIL_DEVICE float logarithm(float x) { return std::log(x); }
 STENCIL_DEVICE double logarithm(double x) { return std::log(x); }
 STENCIL_DEVICE float power(float x, float y) { return std::pow(x, y); }
 STENCIL_DEVICE double power(double x, double y) { return std::pow(x, y); }
+STENCIL_DEVICE float whole_below(float x) { return std::floor(x); }
+STENCIL_DEVICE double whole_below(double x) { return std::floor(x); }
+STENCIL_DEVICE float rest_of_division(float x, float y) { return std::fmod(x, y); }
+STENCIL_DEVICE double rest_of_division(double x, double y) { return std::fmod(x, y); }
 STENCIL_DEVICE long long whole_number(const void* bits) {
   long long number;
   std::memcpy(&number, bits, sizeof number);

@@ -82,6 +82,8 @@ std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b
       return Digits{1, 0};
     case Operation::select:
       return either(b, c);
+    case Operation::floor:
+      return Digits{std::floor(a.most) + 1, std::max(a.unit, 0)};
     default:
       return std::nullopt;
   }
@@ -167,7 +169,7 @@ std::vector<double> scales_of_thresholds(const Problem& problem) {
   for (const NodeId id : nodes_in_use(problem)) {
     const Node& node = node_of(problem, id);
     const bool decides = node.op == Operation::less || node.op == Operation::less_equal ||
-                         node.op == Operation::minimum || node.op == Operation::maximum;
+                         node.op == Operation::minimum || node.op == Operation::maximum || node.op == Operation::modulo;
     for (std::size_t i = 0; decides && i < 2; ++i) {
       const Node& with = node_of(problem, node.operands[i]);
       double threshold = with.op == Operation::number ? std::fabs(with.value) : 0;

@@ -25,7 +25,11 @@ std::vector<Function> make_functions() {
                                   {"tan", Call::operation, 1, 1, Operation::tangent, false},
                                   {"tanh", Call::operation, 1, 1, Operation::hyperbolic_tangent, false},
                                   {"log", Call::operation, 1, 1, Operation::logarithm, false},
-                                  {"pow", Call::operation, 2, 2, Operation::power, false}};
+                                  {"pow", Call::operation, 2, 2, Operation::power, false},
+                                  {"floor", Call::operation, 1, 1, Operation::floor, false},
+                                  {"mod", Call::operation, 2, 2, Operation::modulo, false},
+                                  {"sum", Call::sum, 1, kMostArguments, Operation::number, false},
+                                  {"random", Call::random, 1, 2, Operation::random, false}};
   for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
     const auto add = [&](std::string name, Difference::Kind kind) {
       functions.push_back({.name = std::move(name),
@@ -57,7 +61,7 @@ const Function* find_function(std::string_view name) {
 }
 
 std::string_view advice_on(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAdvice{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kAdvice{{
       {"ln", "the natural logarithm is log(x)"},
       {"log2", "write log(x) / log(2)"},
       {"log10", "write log(x) / log(10)"},
@@ -68,8 +72,12 @@ std::string_view advice_on(std::string_view name) {
       {"fabs", "write abs(x)"},
       {"fmin", "write min(x, y)"},
       {"fmax", "write max(x, y)"},
-      {"if", "write select(condition, x, y)"},
-      {"where", "write select(condition, x, y)"},
+      {"fmod", "mod(x, y) is the rest of a floored division, which has the sign of y"},
+      {"ceil", "write -floor(-x)"},
+      {"round", "write floor(x + 0.5)"},
+      {"rand", "write random(seed)"},
+      {"if", "write condition ? x : y"},
+      {"where", "write condition ? x : y"},
       {"asin", "there are no inverses of sin, cos and tan"},
       {"acos", "there are no inverses of sin, cos and tan"},
       {"atan", "there are no inverses of sin, cos and tan"},

@@ -17,6 +17,8 @@ enum class Call {
   fold,       ///< an operation on the first two arguments, then on what that makes and the third ...
   laplacian,
   difference,
+  sum,  ///< of an expression for each of the numbers that a name takes
+  random,
 };
 
 struct Function {

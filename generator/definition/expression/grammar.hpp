@@ -7,6 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 namespace stencil_tune {
 
 template <class Value>
@@ -18,18 +22,29 @@ class ExpressionGrammar : protected TokenCursor {
   /// The whole text as one expression. Throws Error(malformed_definition).
   Value run() {
     if (peek().kind == Token::Kind::end) reject(peek(), "an expression is missing");
-    const Value root = alternatives();
+    const Value root = expression();
     if (peek().kind != Token::Kind::end) reject_leftover();
     return root;
   }
 
  protected:
-  /// An expression within another. Loosest first: || && comparisons + - * / % signs ^
-  Value alternatives() {
-    Value left = conditions();
-    while (is("||")) {
+  /// An expression within another. Loosest first: ?: || && comparisons + - * / % signs ^
+  Value expression() {
+    const Value condition = alternatives();
+    if (!is("?")) return condition;
+    const Level level(*this);
+    const Token token = take();
+    const Value yes = expression();
+    expect(":", "before what is taken where the condition is 0");
+    return choose(token, condition, yes, expression());
+  }
+
+  /// What binds at least as tightly as + and -.
+  Value sum() {
+    Value left = product();
+    while (is("+") || is("-")) {
       const Token token = take();
-      left = binary(token, left, conditions());
+      left = binary(token, left, product());
     }
     return left;
   }
@@ -41,6 +56,16 @@ class ExpressionGrammar : protected TokenCursor {
   virtual Value unary(const Token& sign, Value operand) = 0;
   virtual Value binary(const Token& symbol, Value left, Value right) = 0;
   virtual Value power(const Token& caret, Value base, Value exponent) = 0;
+  virtual Value choose(const Token& mark, Value condition, Value yes, Value no) = 0;
+
+  Value alternatives() {
+    Value left = conditions();
+    while (is("||")) {
+      const Token token = take();
+      left = binary(token, left, conditions());
+    }
+    return left;
+  }
 
   Value conditions() {
     Value left = comparison();
@@ -51,23 +76,19 @@ class ExpressionGrammar : protected TokenCursor {
     return left;
   }
 
+  /// a < b < c is a < b && b < c.
   Value comparison() {
-    const Value left = sum();
-    for (const std::string_view symbol : {"<", "<=", ">", ">=", "==", "!="}) {
-      if (!is(symbol)) continue;
+    constexpr std::array<std::string_view, 6> kSymbols{"<", "<=", ">", ">=", "==", "!="};
+    Value last = sum();
+    std::optional<Value> holds;
+    while (std::any_of(kSymbols.begin(), kSymbols.end(), [this](std::string_view symbol) { return is(symbol); })) {
       const Token token = take();
-      return binary(token, left, sum());
+      const Value next = sum();
+      const Value one = binary(token, last, next);
+      holds = holds ? binary({token.kind, "&&", 0, token.offset}, *holds, one) : one;
+      last = next;
     }
-    return left;
-  }
-
-  Value sum() {
-    Value left = product();
-    while (is("+") || is("-")) {
-      const Token token = take();
-      left = binary(token, left, product());
-    }
-    return left;
+    return holds.value_or(last);
   }
 
   Value product() {
@@ -96,7 +117,7 @@ class ExpressionGrammar : protected TokenCursor {
     if (token.kind == Token::Kind::number) return number(token);
     if (token.kind == Token::Kind::name) return is("(") ? call(token) : named(token);
     if (token.kind == Token::Kind::symbol && token.text == "(") {
-      const Value inner = alternatives();
+      const Value inner = expression();
       expect(")", "to close the parenthesis");
       return inner;
     }

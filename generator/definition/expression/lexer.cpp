@@ -17,8 +17,9 @@ namespace {
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-constexpr std::array<std::string_view, 23> kSymbols{"**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%",
-                                                    "^",  "(",  ")",  "[",  "]",  ",",  "=",  "<", ">", "!", ";"};
+constexpr std::array<std::string_view, 26> kSymbols{"**", "<=", ">=", "==", "!=", "&&", "||", "..", "+",
+                                                    "-",  "*",  "/",  "%",  "^",  "(",  ")",  "[",  "]",
+                                                    ",",  "=",  "<",  ">",  "!",  "?",  ":",  ";"};
 
 struct Lookalike {
   std::string_view utf8;
@@ -87,7 +88,8 @@ class Lexer {
   }
 
   Token number() {
-    const std::string_view rest = this->rest();
+    const std::string_view rest =
+        this->rest().substr(0, this->rest().find(".."));  // in 1..3 the points are no fraction's
     double value = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     const auto length = static_cast<std::size_t>(end - rest.data());

@@ -125,8 +125,12 @@ NodeId ExpressionBuilder::beyond(Operation op, int axis, int offset) {
 
 NodeId ExpressionBuilder::step() { return checked(builder_.step()); }
 
+NodeId ExpressionBuilder::random(double key, int seed_coefficient, const Offset& offset) {
+  return checked(builder_.random(key, seed_coefficient, offset));
+}
+
 NodeId ExpressionBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
-  if (op == Operation::divide) {
+  if (op == Operation::divide || op == Operation::modulo) {
     const Node& divisor = builder_.stencil().nodes[at(b)];
     if (divisor.op == Operation::number && divisor.value == 0) throw ExpressionError("division by zero");
   }
@@ -145,6 +149,7 @@ NodeId ExpressionBuilder::power(NodeId base, int exponent) {
 
 std::optional<double> ExpressionBuilder::constant(NodeId expression) const {
   const std::vector<Node>& nodes = builder_.stencil().nodes;
+  if (nodes[at(expression)].op == Operation::number) return nodes[at(expression)].value;
   std::vector<std::optional<double>> values(at(expression) + 1);
   for (std::size_t id = 0; id < values.size(); ++id) {
     const Node& node = nodes[id];
@@ -188,6 +193,11 @@ NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
     }
     if (node.op == Operation::step) {
       moved[at(id)] = id;
+      continue;
+    }
+    if (node.op == Operation::random) {
+      moved[at(id)] =
+          random(node.value, node.index, {node.offset[0] + by[0], node.offset[1] + by[1], node.offset[2] + by[2]});
       continue;
     }
     std::array<NodeId, 3> operands{-1, -1, -1};

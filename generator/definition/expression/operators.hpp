@@ -32,6 +32,7 @@ class ExpressionBuilder {
   NodeId coordinate(int axis, int offset);
   NodeId beyond(Operation op, int axis, int offset);  ///< before, after, outside or in_layer
   NodeId step();
+  NodeId random(double key, int seed_coefficient, const Offset& offset);
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
   NodeId power(NodeId base, int exponent);
 

@@ -75,7 +75,12 @@ class Parser final : public ExpressionGrammar<NodeId> {
     if (text == "-") return apply(symbol, Operation::subtract, left, right);
     if (text == "*") return apply(symbol, Operation::multiply, left, right);
     if (text == "/") return apply(symbol, Operation::divide, left, right);
+    if (text == "%") return apply(symbol, Operation::modulo, left, right);
     reject(symbol, fmt::format("'{}' has no meaning in the expression of a stencil", text));
+  }
+
+  NodeId choose(const Token& mark, NodeId condition, NodeId yes, NodeId no) override {
+    return apply(mark, Operation::select, condition, yes, no);
   }
 
   /// 1 where the value is not 0, else 0.
@@ -175,6 +180,13 @@ class Parser final : public ExpressionGrammar<NodeId> {
                               did_you_mean(token.text, names)));
   }
 
+  /// Whether the name stands for a number: that of a sum, or a let.
+  bool is_number_name(const Token& token) {
+    const auto found = scope_.symbols().find(token.text);
+    return token.kind == Token::Kind::name && found != scope_.symbols().end() &&
+           found->second.kind == Symbol::Kind::expression && scope_.expressions().constant(found->second.index);
+  }
+
   /// [x-1, y, z], [z+1] (axes left out stay at the centre) or [-1, 0, 0].
   Offset index(const Token& name) {
     const Token open = take();
@@ -186,14 +198,15 @@ class Parser final : public ExpressionGrammar<NodeId> {
     do {
       const Token token = peek();
       auto axis = static_cast<std::size_t>(count);
-      if (token.kind == Token::Kind::name) {
+      const bool names_axis = token.kind == Token::Kind::name && !is_number_name(token);
+      if (names_axis) {
         named = true;
         axis = axis_of(take());
       }
       if (count >= rank || given[axis]) {
         reject(token, fmt::format("'{}' has {} axes; each is given once", name.text, rank));
       }
-      if (token.kind != Token::Kind::name || is("+") || is("-")) offset[axis] = distance();
+      if (!names_axis || is("+") || is("-")) offset[axis] = distance();
       given[axis] = true;
       ++count;
     } while (accept(","));
@@ -209,17 +222,26 @@ class Parser final : public ExpressionGrammar<NodeId> {
                               scope_.expressions().rank(), fmt::join(axes.begin(), axes.end(), ", ")));
   }
 
-  /// A signed whole number.
+  /// A whole number of cells, signed or made of others.
   int distance() {
     const bool negative = is("-");
-    if (negative || is("+")) take();
-    const Token token = take();
-    const bool whole = token.kind == Token::Kind::number && token.value == std::floor(token.value);
-    if (!whole) reject(token, fmt::format("a whole number of cells expected, found {}", shown(token)));
-    if (token.value > kDefinitionLimits.offset) {
+    const std::size_t signs = negative || is("+") ? 1 : 0;
+    const Token token = peek(signs);
+    const std::string_view next = peek(signs + 1).text;
+    std::optional<double> cells;
+    if (token.kind == Token::Kind::number && (next == "," || next == "]")) {  // the usual one, without any node
+      cells = negative ? -token.value : token.value;
+      go_to(position() + signs + 1);
+    } else {
+      cells = scope_.expressions().constant(sum());
+    }
+    if (!cells || *cells != std::floor(*cells)) {
+      reject(token, fmt::format("a whole number of cells expected, found {}", shown(token)));
+    }
+    if (std::fabs(*cells) > kDefinitionLimits.offset) {
       reject(token, fmt::format("{} cells is the furthest that can be read", kDefinitionLimits.offset));
     }
-    return negative ? -static_cast<int>(token.value) : static_cast<int>(token.value);
+    return static_cast<int>(*cells);
   }
 
   // ---- calls
@@ -229,6 +251,11 @@ class Parser final : public ExpressionGrammar<NodeId> {
     if (function == nullptr || scope_.symbols().contains(name.text)) reject_call(name);
     const Level level(*this);
     take();  // (
+    if (function->call == Call::sum) {
+      const NodeId total = sum_over(name);
+      expect(")", "to close sum(");
+      return total;
+    }
     const bool is_operator = function->call == Call::laplacian || function->call == Call::difference;
     std::vector<Argument> arguments;
     int accuracy = 2;
@@ -241,7 +268,7 @@ class Parser final : public ExpressionGrammar<NodeId> {
         reject(peek(), fmt::format("'{}' takes {} arguments", function->name, function->most_arguments));
       }
       const std::size_t offset = peek().offset;
-      arguments.push_back({alternatives(), offset});
+      arguments.push_back({expression(), offset});
     } while (accept(","));
     expect(")", fmt::format("to close {}(", function->name));
     if (arguments.size() < function->least_arguments) {
@@ -262,8 +289,8 @@ class Parser final : public ExpressionGrammar<NodeId> {
     std::string hint = did_you_mean(name.text, function_names());
     if (hint.empty() || name.text.size() < kLeastToGuess) {
       hint =
-          "; functions are min, max, abs, sqrt, exp, log, pow, sin, cos, tan, tanh, select, laplacian and differences "
-          "such as d_x, d_xx, d_x_forward";
+          "; functions are min, max, abs, sqrt, exp, log, pow, sin, cos, tan, tanh, floor, mod, select, sum, random, "
+          "laplacian and differences such as d_x, d_xx, d_x_forward";
     }
     reject(name, fmt::format("unknown function '{}'{}", quotable(name.text), hint));
   }
@@ -294,8 +321,11 @@ class Parser final : public ExpressionGrammar<NodeId> {
       case Call::operation:
         return apply(name, function.operation, first, arguments.size() > 1 ? arguments[1].value : -1,
                      arguments.size() > 2 ? arguments[2].value : -1);
+      case Call::random:
+        return random(name, arguments);
       case Call::laplacian:
       case Call::difference:
+      case Call::sum:
         break;
     }
     if (!scope_.builder().reads_field(first)) {
@@ -313,6 +343,61 @@ class Parser final : public ExpressionGrammar<NodeId> {
     return build(name.offset, [&](ExpressionBuilder& e) { return differentiate(e, first, difference); });
   }
 
+  bool begins_range() const {
+    return peek().kind == Token::Kind::name && peek(1).kind == Token::Kind::name && peek(1).text == "in";
+  }
+
+  int end_of_range(const Token& variable) {
+    const Token token = peek();
+    const std::optional<int> value = whole_number(sum());
+    if (!value) reject(token, fmt::format("'{}' counts whole numbers that are known here", quotable(variable.text)));
+    return *value;
+  }
+
+  /// "k in -2..2, " and what is added up, or another range: it is read again for each number.
+  NodeId sum_over(const Token& name) {
+    const Level level(*this);
+    if (!begins_range()) reject(peek(), "a sum is written sum(k in -2..2, ...), with one range or several");
+    const Token variable = take();
+    if (const std::string why = scope_.obstacle(variable.text); !why.empty()) reject(variable, why);
+    take();  // in
+    const int first = end_of_range(variable);
+    expect("..", "between the first number and the last");
+    const int last = end_of_range(variable);
+    if (first > last) reject(variable, fmt::format("no number lies in {}..{}", first, last));
+    expect(",", "before what is added up");
+    const std::size_t body = position();
+    NodeId total = -1;
+    for (int value = first; value <= last; ++value) {
+      go_to(body);
+      scope_.declare(variable.text, {Symbol::Kind::expression, constant(variable, value)});
+      const NodeId term = begins_range() ? sum_over(name) : expression();
+      scope_.forget(variable.text);
+      total = total < 0 ? term : apply(name, Operation::add, total, term);
+      read_again_ += position() - body;
+      if (read_again_ > 10 * kDefinitionLimits.nodes) reject(name, "too many terms to be written out");
+    }
+    return total;
+  }
+
+  /// random(seed) or random(seed, number of the call).
+  NodeId random(const Token& name, const std::vector<Argument>& arguments) {
+    const auto below = [&](double end, const Argument& argument, std::string_view what) {
+      const std::optional<double> value = scope_.expressions().constant(argument.value);
+      if (value && *value >= 0 && *value < end && *value == std::floor(*value)) return *value;
+      text().reject(argument.offset, fmt::format("{} a whole number from 0 to {:.0f}", what, end - 1));
+    };
+    const Node seed = node(arguments[0].value);
+    const bool given_at_launch = seed.op == Operation::coefficient;
+    const double call = arguments.size() > 1 ? below(0x1p21, arguments[1], "the number of a call is")
+                                             : static_cast<double>(scope_.next_random_call());
+    const double key =
+        call * 0x1p32 + (given_at_launch ? 0 : below(0x1p32, arguments[0], "a seed is a coefficient, or"));
+    return build(name.offset, [&](ExpressionBuilder& e) {
+      return e.random(key, given_at_launch ? seed.index : -1, {0, 0, 0});
+    });
+  }
+
   NodeId fold(const Token& name, Operation op, const std::vector<Argument>& arguments) {
     NodeId result = arguments[0].value;
     for (std::size_t i = 1; i < arguments.size(); ++i) result = apply(name, op, result, arguments[i].value);
@@ -320,6 +405,7 @@ class Parser final : public ExpressionGrammar<NodeId> {
   }
 
   Scope& scope_;
+  std::size_t read_again_ = 0;  ///< tokens, for the terms of sums
 };
 
 }  // namespace

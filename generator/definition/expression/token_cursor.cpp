@@ -39,9 +39,6 @@ void TokenCursor::reject_leftover() const {
   if (is(")") || is("]")) reject(token, fmt::format("'{}' closes nothing", token.text));
   if (is("=")) reject(token, "'=' within an expression; write == to compare");
   if (is("**")) reject(token, "'**' is written ^ here");
-  if (is("<") || is("<=") || is(">") || is(">=") || is("==") || is("!=")) {
-    reject(token, "comparisons do not chain; write a < b && b < c");
-  }
   reject(token, fmt::format("an operator is missing before {}", shown(token)));
 }
 

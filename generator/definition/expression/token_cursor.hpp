@@ -3,6 +3,7 @@
 
 #include "generator/definition/expression/lexer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -28,8 +29,11 @@ class TokenCursor {
   };
 
   const DefinitionText& text() const noexcept { return text_; }
-  const Token& peek() const { return tokens_[next_]; }
+  const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(next_ + ahead, tokens_.size() - 1)]; }
   bool is(std::string_view symbol) const { return peek().kind == Token::Kind::symbol && peek().text == symbol; }
+
+  std::size_t position() const noexcept { return next_; }
+  void go_to(std::size_t position) noexcept { next_ = position; }
 
   Token take();
   bool accept(std::string_view symbol);

@@ -55,6 +55,9 @@ enum class Operation {
   outside,     ///< ... before the first or behind the last one, where the axis's boundary is zero; else 0
   profile,     ///< a field that varies along some axes alone, at the cell moved by an offset along them, or with time
   in_layer,    ///< 1 where the cell, moved by an offset along an axis, lies in a layer of the axis (Layer); else 0
+  floor,       ///< the largest whole number that is not above the operand
+  modulo,      ///< operand 0 less the multiple of operand 1 that leaves 0 or what has the sign of operand 1
+  random,      ///< uniform in [0, 1): Philox of the cell, moved by an offset, the step, a seed and a call's number
 };
 
 /// How many operands an operation takes (0 to 3).
@@ -65,10 +68,12 @@ using NodeId = int;  ///< index into Stencil::nodes
 
 /// One operation of an expression.
 struct Node {
-  Operation op = Operation::number;            ///< what it does
-  double value = 0;                            ///< number; outside: 1 where make_problem() found the boundary zero
-  int index = 0;                               ///< coefficient or field; coordinate, before ... in_layer: axis
-  Offset offset{0, 0, 0};                      ///< read, profile; along the axis: coordinate, before ... in_layer
+  Operation op = Operation::number;  ///< what it does
+  double value = 0;                  ///< number; outside: 1 where make_problem() found the boundary zero;
+                                     ///< random: its key (StencilBuilder::random)
+  int index = 0;                     ///< coefficient or field; coordinate, before ... in_layer: axis; random:
+                                     ///< the coefficient that is its seed, or -1
+  Offset offset{0, 0, 0};            ///< read, profile, random; along the axis: coordinate, before ... in_layer
   std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
   friend bool operator==(const Node& a, const Node& b) {
@@ -219,6 +224,10 @@ class StencilBuilder {
   NodeId after(int axis, int offset);    ///< how far behind the last
   NodeId outside(int axis, int offset);  ///< how far beyond either, where the axis's boundary is zero
   NodeId in_layer(int axis, int offset);  ///< whether the cell at that offset lies in a layer of the axis
+  /// A number in [0, 1), another in each cell and step: word 0 of Philox 4x32-10 (Salmon et al., SC 2011), with word 1
+  /// in f64. Its counter is the coordinates and the step, its key the seed and the call's number. `key` has both: the
+  /// number of the call times 2^32, and the seed where no coefficient's value is it.
+  NodeId random(double key, int seed_coefficient = -1, const Offset& offset = {0, 0, 0});
 
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights

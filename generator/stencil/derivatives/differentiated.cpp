@@ -62,6 +62,9 @@ void Derivatives::pass_on(NodeId id) {
     case Operation::divide:
       add(a, over(bar, b));
       return add(b, minus(over(times(bar, a), times(b, b))));
+    case Operation::modulo:
+      add(a, bar);
+      return add(b, minus(times(bar, builder_.apply(Operation::floor, over(a, b)))));
     case Operation::minimum:
     case Operation::maximum: {
       const NodeId first = node.op == Operation::minimum ? builder_.apply(Operation::less_equal, a, b)
@@ -85,6 +88,8 @@ void Derivatives::pass_on(NodeId id) {
     case Operation::less:
     case Operation::less_equal:
     case Operation::equal:
+    case Operation::floor:
+    case Operation::random:
       return;  // ends here
   }
 }
@@ -129,9 +134,10 @@ void refuse_places(const Stencil& stencil) {
   if (placed) {
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("stencil '{}' uses coordinates, the step's number, profiles, layers or boundaries of its own: "
-                    "derivatives are known for stencils that are the same everywhere and in each step",
-                    stencil.name));
+        fmt::format(
+            "stencil '{}' uses coordinates, the step's number, random numbers, profiles, layers or "
+            "boundaries of its own: derivatives are known for stencils that are the same everywhere and in each step",
+            stencil.name));
   }
 }
 

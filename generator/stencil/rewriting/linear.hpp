@@ -14,10 +14,10 @@ inline bool asks_edge(Operation op) {
 }
 
 /// Whether it is read at no field of the whole grid, and yet is not the same everywhere: a coordinate, the step's
-/// number, the distance from an edge, a profile, whether it lies in a layer.
+/// number, the distance from an edge, a profile, whether it lies in a layer, a random number.
 inline bool is_place(Operation op) {
   return op == Operation::coordinate || op == Operation::step || asks_edge(op) || op == Operation::profile ||
-         op == Operation::in_layer;
+         op == Operation::in_layer || op == Operation::random;
 }
 
 /// An `outside` node as what it comes to on the problem's grid: before, after or 0.

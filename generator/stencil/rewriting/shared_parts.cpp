@@ -27,6 +27,7 @@ bool is_slow(Operation op) {
     case Operation::hyperbolic_tangent:
     case Operation::logarithm:
     case Operation::power:
+    case Operation::modulo:
       return true;
     default:
       return false;

@@ -60,6 +60,37 @@ double op(double value) { return noise == 0 ? value : off(value, noise); }
   return far || a == b ? (holds ? 1.0 : 0.0) : NAN;
 }
 
+// A floor that rounding could make another whole number is NaN, and so is the rest of such a quotient.
+[[maybe_unused]] bool is_near_whole(double number) {
+  return std::fabs(number - std::nearbyint(number)) <= 64 * kUnit * std::fabs(number);
+}
+[[maybe_unused]] double floored(double a) { return is_near_whole(a) && a != std::nearbyint(a) ? NAN : std::floor(a); }
+[[maybe_unused]] double modulo(double a, double b) {
+  const double rest = std::fmod(a, b);
+  if (is_near_whole(a / b) && rest != 0) return NAN;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Philox 4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+struct Counter {
+  long long word[4];
+};
+[[maybe_unused]] double random_number(const Counter& counter, long long seed, long long call) {
+  std::uint32_t c[4], key[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(call)};
+  for (int i = 0; i < 4; ++i) c[i] = static_cast<std::uint32_t>(counter.word[i]);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xd2511f53} * c[0], b = std::uint64_t{0xcd9e8d57} * c[2];
+    c[0] = static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ key[0];
+    c[1] = static_cast<std::uint32_t>(b);
+    c[2] = static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ key[1];
+    c[3] = static_cast<std::uint32_t>(a);
+    key[0] += 0x9e3779b9;
+    key[1] += 0xbb67ae85;
+  }
+  if (sizeof(Computed) == sizeof(float)) return (c[0] >> 8) * 0x1p-24;
+  return static_cast<double>((std::uint64_t{c[0]} << 32 | c[1]) >> 11) * 0x1p-53;
+}
+
 [[maybe_unused]] double chosen(double condition, double a, double b) {
   if (std::isnan(condition)) return NAN;
   return condition != 0 ? a : b;

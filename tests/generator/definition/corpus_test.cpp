@@ -118,7 +118,10 @@ double evaluate(const Stencil& stencil, NodeId root, int cell) {
       case Operation::after:
       case Operation::outside:
       case Operation::in_layer:
-        ADD_FAILURE() << "no definition of the corpus asks where a cell is";
+      case Operation::floor:
+      case Operation::modulo:
+      case Operation::random:
+        ADD_FAILURE() << "no definition of the corpus asks where a cell is, or has words that jump";
         values.push_back(0);
         break;
     }

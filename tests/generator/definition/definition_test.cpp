@@ -260,8 +260,62 @@ TEST(Functions, AreOperationsOfTheirArguments) {
   EXPECT_EQ(key("tanh(u)"), key_of(builder.apply(Operation::hyperbolic_tangent, u)));
   EXPECT_EQ(key("log(u)"), key_of(builder.apply(Operation::logarithm, u)));
   EXPECT_EQ(key("pow(u, u[x-1])"), key_of(builder.apply(Operation::power, u, left)));
+  EXPECT_EQ(key("floor(u)"), key_of(builder.apply(Operation::floor, u)));
+  EXPECT_EQ(key("mod(u, u[x-1])"), key_of(builder.apply(Operation::modulo, u, left)));
+  EXPECT_EQ(key("2 * u % 3 + u"), key("mod(2*u, 3) + u"));
   EXPECT_EQ(key("u + sin(0)"), key("u"));
   EXPECT_EQ(key("u * pow(2, 3)"), key("8 * u"));
+  EXPECT_EQ(key("u * floor(-2.5) + u[x-1] * (-7 % 3) + u[x+1] * (7 % -3)"), key("u * -3 + u[x-1] * 2 + u[x+1] * -2"));
+}
+
+TEST(Comparisons, ChainAndChoose) {
+  const auto key = [](const std::string& text) { return stencil_key(parse_stencil("v = " + text, 1)); };
+  EXPECT_EQ(key("0 < u <= u[x-1] < 3"), key("0 < u && u <= u[x-1] && u[x-1] < 3"));
+  EXPECT_EQ(key("u > 0 ? u : -u"), key("select(u > 0, u, -u)"));
+  EXPECT_EQ(key("u < 0 || u > 2 ? 0 : u > 1 ? 1 : u + 1"), key("select(u < 0 || u > 2, 0, select(u > 1, 1, u + 1))"));
+  EXPECT_EQ(key("2 * (u ? 1 : u[x-1])"), key("2 * select(u, 1, u[x-1])"));
+}
+
+TEST(Sums, AreTheirTermsWithNumbersPutIn) {
+  const auto key = [](const std::string& text) { return stencil_key(parse_stencil("v = " + text, 2)); };
+  EXPECT_EQ(key("sum(dx in -1..1, u[x+dx])"), key("u[x-1] + u + u[x+1]"));
+  EXPECT_EQ(key("sum(i in 0..1, j in i..1, (1 + i + 2*j) * u[x-i, y+2*j-1])"),
+            key("u[y-1] + 3*u[y+1] + 4*u[x-1, y+1]"));
+  EXPECT_EQ(key("0.1 * sum(k in 1..3, (-1)^k * u[k, -k] / k)"),
+            key("0.1 * (-1*u[1, -1] + u[2, -2]/2 + -1*u[3, -3]/3)"));
+  EXPECT_EQ(key("sum(k in -1..1, k == 0 ? 0 : u[y+k] * x[x+k])"), key("u[y-1] * x[x-1] + u[y+1] * x[x+1]"));
+  EXPECT_EQ(key("sum*u; sum = 0.5"), key("a*u; a = 0.5")) << "the name is free";
+  EXPECT_EQ(parse_definition("rank = 1\nfields = [\"u\", \"v\"]\n[coefficients]\nw = \"sum(k in 1..3, k^2)\"\n"
+                             "[update]\nv = \"w*u\"\n",
+                             "t.toml")
+                .coefficients[0]
+                .value,
+            14);
+}
+
+TEST(RandomNumbers, HaveASeedAndTheNumberOfTheirCall) {
+  const auto key = [](const std::string& text) { return stencil_key(parse_stencil("v = " + text, 2)); };
+  EXPECT_EQ(key("u + random(7)"), key("u + random(7, 0)"));
+  EXPECT_EQ(key("u[x-1]*random(7) - random(7)"), key("u[x-1]*random(7, 0) - random(7, 1)"));
+  EXPECT_NE(key("u + random(7)"), key("u + random(8)"));
+  EXPECT_NE(key("u + random(7, 1)"), key("u + random(7, 2)"));
+  EXPECT_EQ(key("u + random(s); s = 3"), key("u + random(s); s = 4"));
+  EXPECT_EQ(key("u + sum(k in 1..2, random(0))"), key("u + (random(0) + random(0))"));
+  StencilBuilder builder("t", 2);
+  const int seed = builder.coefficient("s", 3);
+  const NodeId drop =
+      builder.apply(Operation::subtract, builder.random(0x1p32, seed, {1, 0, 0}), builder.random(0, seed));
+  builder.update(builder.field("v"), builder.apply(Operation::add, builder.read(builder.field("u"), {0, 0, 0}), drop));
+  builder.rotate(builder.field("v"), builder.field("u"));
+  EXPECT_EQ(stencil_key(std::move(builder).build()), stencil_key(parse_definition(R"toml(
+rank = 2
+fields = ["u", "v"]
+coefficients.s = 1.0
+let.a = "random(s)"
+let.b = "random(s)"
+update.v = "u + (b[x+1] - a)"
+)toml",
+                                                                                  "t.toml")));
 }
 
 TEST(Functions, ThatCameLaterLeaveNamesToDefinitionsThatDeclareThem) {
@@ -339,7 +393,17 @@ TEST(ExpressionErrors, SayWhatToWriteInstead) {
   EXPECT_TRUE(contains(definition_error(with_update("a*u + t[x-1]")), "number of the step"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u + x[x+17]")), "16"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u + log(0)")), "no finite value"));
-  EXPECT_TRUE(contains(definition_error(with_update("u < a < 1")), "do not chain"));
+  EXPECT_TRUE(contains(definition_error(with_update("u ? 1")), "':' expected before what is taken"));
+  EXPECT_TRUE(contains(definition_error(with_update("u % 0")), "division by zero"));
+  EXPECT_TRUE(contains(definition_error(with_update("ceil(u)")), "write -floor(-x)"));
+  EXPECT_TRUE(contains(definition_error(with_update("sum(u)")), "sum(k in -2..2, ...)"));
+  EXPECT_TRUE(contains(definition_error(with_update("sum(k in 2..1, u)")), "no number lies in 2..1"));
+  EXPECT_TRUE(contains(definition_error(with_update("sum(k in 1..a, u)")), "'k' counts whole numbers"));
+  EXPECT_TRUE(contains(definition_error(with_update("sum(u in 1..2, u)")), "'u' is declared already"));
+  EXPECT_TRUE(contains(definition_error(with_update("sum(k in 1..2, u[x+a*k])")), "whole number of cells"));
+  EXPECT_TRUE(contains(definition_error(with_update("sum(k in 1..17, u[x+k])")), "16 cells"));
+  EXPECT_TRUE(contains(definition_error(with_update("u + sum(k in 1..9999, sum(i in 1..9999, 0))")), "too many terms"));
+  EXPECT_TRUE(contains(definition_error(with_update("u + random(0.5)")), "a seed is a coefficient, or a whole number"));
   EXPECT_TRUE(contains(definition_error(with_update("u = 1")), "=="));
   EXPECT_TRUE(contains(definition_error(with_update("u a")), "operator is missing before 'a'"));
   EXPECT_TRUE(contains(definition_error(with_update("(u")), "')' expected"));

@@ -51,6 +51,7 @@ TEST(WholeExpression, FunctionsRoundAndChoose) {
   EXPECT_EQ(value_of("max(1, n / 4, RX)"), 250);
   EXPECT_EQ(value_of("min(n, TILE)"), 32);
   EXPECT_EQ(value_of("select(n > 5, 2, 3)"), 2);
+  EXPECT_EQ(value_of("n < 5 ? 2 : 3 < n <= 1000 ? 4 : 5"), 4);
 }
 
 TEST(WholeExpression, IsWrittenAsC) {

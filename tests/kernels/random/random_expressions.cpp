@@ -132,7 +132,9 @@ NodeId RandomExpressions::place() {
   const int axis = draw_.between(0, rank_ - 1);
   const int offset = draw_.between(-2, 2);
   NodeId number = -1;
-  switch (draw_.between(0, 4)) {
+  switch (draw_.between(0, 5)) {
+    case 5:
+      return builder_.random(draw_.between(0, 3), -1, {offset, 0, 0});
     case 0:
       number = builder_.step();
       break;
@@ -184,7 +186,7 @@ NodeId RandomExpressions::any(const Fields& fields, int levels) {
       draw_.one_of(
           {negate,  absolute, square_root, exponential, add,    add,  subtract, multiply, multiply,           divide,
            minimum, maximum,  less,        select,      select, sine, cosine,   tangent,  hyperbolic_tangent, logarithm,
-           power}),
+           power,   floor,    modulo}),
       fields, levels - 1);
   known_.push_back(value);
   return value;
@@ -213,6 +215,10 @@ NodeId RandomExpressions::apply(Operation op, const Fields& fields, int levels) 
       const NodeId base = positive(bounded(a));
       return builder_.apply(op, base, bounded(below()));
     }
+    case floor:
+      return builder_.apply(op, builder_.apply(multiply, builder_.number(3), a));
+    case modulo:
+      return builder_.apply(op, a, builder_.number(draw_.one_of({0.75, -0.4, 3.0})));
     case exponential:
       return builder_.apply(op, bounded(a));
     case divide:

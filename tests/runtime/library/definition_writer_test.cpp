@@ -48,6 +48,11 @@ TEST(DefinitionWriter, WordsBeyondEdgesStayInTheUpdates) {
       "edges"));
 }
 
+TEST(DefinitionWriter, RandomNumbersKeepTheirSeedsAndCalls) {
+  expect_same_key(
+      parse_stencil("v = u + d_x(u*random(7)) + random(s)*mod(x, 3) - floor(random(7, 0) + random(7)); s = 3", 2));
+}
+
 TEST(DefinitionWriter, LayersStayWithTheirWidths) {
   const Stencil layered =
       parse_stencil("u_next = u[x-1] + m_next[x+1]*x_in_layer[x-2] + n; m_next(x in layer); n(z in layer)", 3);

@@ -143,6 +143,7 @@ TEST_F(AdjointTest, IsTheDerivativeOfOthers) {
   }
   expect_derivative("v = u[x-1] / w[y+1] + 1 / u", Boundary::periodic);
   expect_derivative("v = sin(u[x-1]) * cos(w) + tanh(u[y+1] - w)", Boundary::zero);
+  expect_derivative("v = mod(7*u[x-1], 2.5 + w) + u * floor(4*w)", Boundary::zero);
   expect_derivative("v = log(u[x-1]) + tan(0.3*w) + pow(u, 2.5) + pow(u[y+1], w)", Boundary::periodic);
   expect_derivative("v = u[x+1] / w", Boundary::zero);  // beyond the edge, where w is 0, nothing is divided
 }

@@ -1,6 +1,7 @@
 #include "tuner/verify/reference/reference_program.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "templates/philox.cuh"
 #include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference/reference.hpp"
 
@@ -93,6 +94,48 @@ TEST(ReferenceProgram, AgreesWithThePlainEvaluatorOnFunctionsAndPlaces) {
   for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::bf16}) {
     expect_agreement(
         make_problem(stencil, type, {Boundary::periodic, Boundary::zero, Boundary::hold}, {2, {7, 5, 1}}, 9));
+  }
+}
+
+TEST(ReferenceProgram, AgreesWithThePlainEvaluatorOnWholeAndRandomNumbers) {
+  const Stencil stencil = parse_definition(R"toml(
+rank = 2
+fields = ["u", "p", "q"]
+coefficients.s = 12.0
+let.r = "random(s)"
+update.p = "floor(3*u[x-1]) + mod(u - 1.1, 0.7*u[x+1]) + x[x-1] % 3 - (u - t) % -2.5"
+update.q = "u + r - r[x+1, y-2] + random(4000000000) * floor(u + 0.3*y)"
+)toml",
+                                           "words.toml");
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::bf16}) {
+    expect_agreement(
+        make_problem(stencil, type, {Boundary::periodic, Boundary::zero, Boundary::hold}, {2, {7, 5, 1}}, 9));
+  }
+}
+
+/// Those that come with Random123 (kat_vectors, philox4x32 10).
+TEST(Philox, OfKernelsAndTheReferenceIsThatOfThePublishedVectors) {
+  struct Known {
+    PhiloxWords counter;
+    std::array<unsigned, 2> key;
+    PhiloxWords words;
+  };
+  constexpr unsigned kAll = 0xffffffffu;
+  constexpr std::array kKnown{
+      Known{{{0, 0, 0, 0}}, {0, 0}, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}},
+      Known{{{kAll, kAll, kAll, kAll}}, {kAll, kAll}, {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}}},
+      Known{{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}},
+            {0xa4093822, 0x299f31d0},
+            {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}}};
+  for (const auto& [counter, key, words] : kKnown) {
+    const PhiloxWords made = philox(counter, key[0], key[1]);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(made.word[i], words.word[i]);
+    const long long place[4] = {counter.word[0], counter.word[1], counter.word[2], counter.word[3]};
+    // A call's number fits f64 with a seed below it as far as 21 bits.
+    const unsigned call = key[1] & 0x1fffff;
+    const double both = call * 0x1p32 + key[0];
+    EXPECT_EQ(check::random_number(place, both, true), uniform<float>(philox(counter, key[0], call)));
+    EXPECT_EQ(check::random_number(place, both, false), uniform<double>(philox(counter, key[0], call)));
   }
 }
 

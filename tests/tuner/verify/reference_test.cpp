@@ -271,6 +271,31 @@ std::vector<FunctionCase> functions() {
        [](double x) { return std::pow(x, -3); }, -2, -0.5, 1.5}};
 }
 
+/// What a kernel makes of operands that are off lies within the bound; of operands that are exact it is exact.
+TEST(Reference, BoundsFloorsAndRests) {
+  const auto rest = [](double a, double b) { return a - b * std::floor(a / b); };
+  const Rounding f64 = rounding_of(ElementType::f64);
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  int certain = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const double a = 5 * unit(random), b = std::copysign(0.5 + std::fabs(unit(random)), unit(random));
+    const Bounded left = check::opaque(a, 0.02, 0), right = check::opaque(b, 0.01, 0);
+    const Bounded floored = check::floored(left, f64), modulo = check::modulo(left, right, f64);
+    const double a_off = a + 0.02 * unit(random), b_off = b + 0.01 * unit(random);
+    ASSERT_LE(std::fabs(std::floor(a_off) - floored.value), check::tolerance(floored, f64)) << a;
+    ASSERT_LE(std::fabs(rest(a_off, b_off) - modulo.value), check::tolerance(modulo, f64) * (1 + 1e-12))
+        << a << " " << b;
+    ASSERT_LE(check::tolerance(floored, f64), 1);
+    certain += check::tolerance(floored, f64) == 0 && check::tolerance(modulo, f64) < 0.25 ? 1 : 0;
+  }
+  EXPECT_GT(certain, 3000);
+  EXPECT_EQ(check::modulo(check::exactly(-7), check::exactly(3), f64).value, 2);
+  EXPECT_EQ(check::modulo(check::exactly(49), check::exactly(49), f64).value, 0);
+  EXPECT_LT(check::tolerance(check::modulo(check::exactly(49), check::exactly(49), f64), f64), 1e-300);
+  EXPECT_TRUE(std::isinf(check::tolerance(check::modulo(check::exactly(1), check::opaque(0.001, 0.01, 0), f64), f64)));
+}
+
 /// The bound covers every operand that the kernel may have, and no more than it must.
 TEST(Reference, BoundsFunctionsOfWhatIsKnownToWithinAnError) {
   const Rounding f64 = rounding_of(ElementType::f64);

@@ -35,6 +35,7 @@ using std::fabs;
 using std::floor;
 using std::fmax;
 using std::fmin;
+using std::fmod;
 using std::frexp;
 using std::ldexp;
 using std::log;
@@ -366,6 +367,33 @@ STENCIL_TUNE_BOTH Bounded power(const Bounded& a, const Bounded& b, const Roundi
   if (exponent_error == 0 && may_be_whole) return whole_power(value, a, b.value, base_error);
   if (!may_be_whole && a.value + base_error < 0) return opaque(value, 0, 0);
   return opaque(made_up, infinity(), 0);
+}
+
+/// Where the operand may come to another side of a whole number, any that it may come to is right.
+STENCIL_TUNE_BOTH Bounded floored(const Bounded& a, const Rounding& rounding) {
+  const double value = floor(a.value), error = total_error(a, rounding);
+  if (is_nan(a) || error == 0) return opaque(value, 0, 0);
+  if (error == infinity()) return opaque(value, error, 0);
+  const double down = value - floor(a.value - error), up = floor(a.value + error) - value;
+  return opaque(value, fmax(down, up), 0, floor(at_least(a, error, rounding)));
+}
+
+/// The rest of a floored division. Where the quotient may come to another side of a whole number, it may be any number
+/// between 0 and the divisor.
+STENCIL_TUNE_BOTH Bounded modulo(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  const double rest = fmod(a.value, b.value);
+  const double value = rest != 0 && (rest < 0) != (b.value < 0) ? rest + b.value : rest;
+  const double a_error = total_error(a, rounding), b_error = total_error(b, rounding);
+  const double size = fabs(b.value), least = size - b_error;
+  const double at_least_0 = b.value - b_error > 0 ? 0 : -1;
+  if (is_nan(a) || is_nan(b)) return opaque(value, 0, 0);
+  if (a_error == 0 && b_error == 0) return opaque(value, 0, 1, at_least_0);
+  if (!(least > 0) || fabs(a.value) + a_error == infinity()) return opaque(value, infinity(), 0);
+  const double quotient = a.value / b.value;
+  const double off = (a_error + scaled(b_error, fabs(quotient))) / least + 0x1p-51 * fabs(quotient);
+  const double whole = floor(quotient - off);
+  const bool certain = whole == floor(quotient + off);
+  return opaque(value, certain ? a_error + scaled(b_error, fabs(whole)) : size + b_error, 1, at_least_0);
 }
 
 /// A whole number, rounded where the compute type does not hold it.

@@ -6,7 +6,8 @@
 
 namespace stencil_tune::check {
 
-/// As enum Operation counts, and two that kernels compute as they stand: reference_expression.hpp.
+/// As enum Operation counts (the reference settles outside and in_layer, profiles are read), and two that kernels
+/// compute as they stand: reference_expression.hpp.
 enum class Code : int {
   number,
   coefficient,
@@ -35,6 +36,12 @@ enum class Code : int {
   step,
   before,
   after,
+  outside,
+  profile,
+  in_layer,
+  floor,
+  modulo,
+  random,
   product,
   quotient,
 };
@@ -43,11 +50,11 @@ struct Instruction {
   Code code;
   int target;       ///< slot written; may be one of the operands'
   int operands[3];  ///< slots read
-  int input;        ///< read: which input; coordinate, before, after: which axis
-  int offset[3];    ///< read
-  int inexact;      ///< number, coordinate, step: a kernel has it rounded to the compute type
-  double value;     ///< number; coefficient, as the kernel has it; coordinate: of the grid's first cell;
-                    ///< before, after: how far the read is from the cell, towards that edge
+  int input;        ///< read: which input; coordinate, before, after: which axis; random: of how many axes the grid is
+  int offset[3];    ///< read; random: of its cell's coordinates from where.cell
+  int inexact;   ///< number, coordinate, step: a kernel has it rounded to the compute type; random: it has f32's digits
+  double value;  ///< number; coefficient, as the kernel has it; coordinate: of the grid's first cell;
+                 ///< before, after: how far the read is from the cell, towards that edge; random: its key
 };
 
 /// What part of the error of an input's cell at that offset enters a linear update.
@@ -63,6 +70,30 @@ struct Where {
   long long step;
   long long n[3];
 };
+
+/// Uniform in [0, 1): of Philox 4x32 (Salmon et al., SC 2011) after ten rounds the first word, or two. The counter is
+/// low halves of x, y, z and the step, the key those of the seed and the call's number.
+STENCIL_TUNE_BOTH double random_number(const long long (&counter)[4], double key, bool in_f32) {
+  constexpr unsigned long long kLow = 0xffffffffull;
+  const auto bits = static_cast<unsigned long long>(key);
+  unsigned long long c[4], k[2] = {bits & kLow, bits >> 32};
+  for (int i = 0; i < 4; ++i) c[i] = static_cast<unsigned long long>(counter[i]) & kLow;
+  for (unsigned long long round = 0; round < 10; ++round) {
+    const unsigned long long key_0 = (k[0] + round * 0x9e3779b9ull) & kLow,
+                             key_1 = (k[1] + round * 0xbb67ae85ull) & kLow;
+    const unsigned long long left = c[0] * 0xd2511f53ull, right = c[2] * 0xcd9e8d57ull;
+    c[0] = right >> 32 ^ c[1] ^ key_0;
+    c[1] = right & kLow;
+    c[2] = left >> 32 ^ c[3] ^ key_1;
+    c[3] = left & kLow;
+  }
+  return in_f32 ? static_cast<double>(c[0] >> 8) * 0x1p-24 : static_cast<double>((c[0] << 32 | c[1]) >> 11) * 0x1p-53;
+}
+
+/// The key of random numbers whose seed a coefficient has.
+STENCIL_TUNE_BOTH double random_key(double key, double seed) {
+  return key + static_cast<double>(static_cast<unsigned>(static_cast<long long>(seed)));
+}
 
 /// Runs the program; `read(input, offset)` gives an input's cell, Bounded. The last instruction's target is the result.
 template <class Read>
@@ -150,6 +181,22 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         break;
       case Code::power:
         result = power(a, b, rounding);
+        break;
+      case Code::floor:
+        result = floored(a, rounding);
+        break;
+      case Code::modulo:
+        result = modulo(a, b, rounding);
+        break;
+      case Code::random: {
+        long long counter[4] = {0, 0, 0, where.step};
+        for (int axis = 0; axis < now.input; ++axis) counter[axis] = where.cell[axis] + now.offset[axis];
+        result = exactly(random_number(counter, now.value, now.inexact != 0));
+        break;
+      }
+      case Code::outside:
+      case Code::profile:
+      case Code::in_layer:
         break;
       case Code::coordinate:
         result = whole(now.value + static_cast<double>(where.cell[now.input]), now.inexact != 0);

@@ -3,6 +3,7 @@
 #include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/check_numbers.hpp"
+#include "tuner/verify/device/program.h"
 #include "tuner/verify/device/storage.h"
 #include "tuner/verify/reference/error_weights.hpp"
 
@@ -148,9 +149,22 @@ class StripEvaluator {
         const std::int64_t beyond = node.op == Operation::before ? -index : index - (problem_.extents.n[axis] - 1);
         return check::exactly(static_cast<double>(std::max<std::int64_t>(beyond, 0)));
       }
+      case Operation::random:
+        return check::exactly(random(node, cell));
       default:
         return entry(node, cell);
     }
+  }
+
+  double random(const Node& node, const Cell& cell) const {
+    long long counter[4] = {0, 0, 0, place_.step};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem_.extents.rank); ++axis) {
+      counter[axis] = place_.origin[axis] + cell[axis] + node.offset[axis];
+    }
+    const double key = node.index < 0
+                           ? node.value
+                           : check::random_key(node.value, coefficients_[static_cast<std::size_t>(node.index)]);
+    return check::random_number(counter, key, problem_.type != ElementType::f64);
   }
 
   void evaluate_node(std::size_t id, const Cell& first, std::span<check::Bounded> results) const {

@@ -279,6 +279,10 @@ void evaluate(Operation op, bool whole, const std::array<const check::Bounded*, 
       return each([&](std::size_t i) { return check::logarithm(a[i], rounding); });
     case Operation::power:
       return each([&](std::size_t i) { return check::power(a[i], b[i], rounding); });
+    case Operation::floor:
+      return each([&](std::size_t i) { return check::floored(a[i], rounding); });
+    case Operation::modulo:
+      return each([&](std::size_t i) { return check::modulo(a[i], b[i], rounding); });
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:
@@ -289,6 +293,7 @@ void evaluate(Operation op, bool whole, const std::array<const check::Bounded*, 
     case Operation::outside:
     case Operation::profile:
     case Operation::in_layer:
+    case Operation::random:
       break;
   }
   throw Error(ErrorCode::internal,

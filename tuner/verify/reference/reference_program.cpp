@@ -24,6 +24,7 @@ static_assert(static_cast<int>(check::Code::sine) == static_cast<int>(Operation:
 static_assert(static_cast<int>(check::Code::power) == static_cast<int>(Operation::power));
 static_assert(static_cast<int>(check::Code::step) == static_cast<int>(Operation::step));
 static_assert(static_cast<int>(check::Code::after) == static_cast<int>(Operation::after));
+static_assert(static_cast<int>(check::Code::random) == static_cast<int>(Operation::random));
 
 const Node& node_of(const ReferenceExpression& expression, NodeId id) {
   return expression.nodes[static_cast<std::size_t>(id)];
@@ -136,6 +137,17 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, boo
     now.value = static_cast<double>(kCheckPlace.origin[axis] + node.offset[axis]);
     const double last = now.value + static_cast<double>(problem.extents.n[axis]);
     now.inexact = problem.type != ElementType::f64 && last > 0x1p24 ? 1 : 0;
+  }
+  if (node.op == Operation::random) {
+    now.input = problem.extents.rank;
+    now.value = node.index < 0
+                    ? node.value
+                    : check::random_key(node.value, round_to_compute(coefficients[static_cast<std::size_t>(node.index)],
+                                                                     problem.type));
+    now.inexact = problem.type == ElementType::f64 ? 0 : 1;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      now.offset[axis] = static_cast<int>(kCheckPlace.origin[axis]) + node.offset[axis];
+    }
   }
   if (node.op == Operation::before || node.op == Operation::after) {
     const int offset = node.offset[static_cast<std::size_t>(node.index)];
