@@ -44,6 +44,12 @@ std::string along_of(const Stencil& stencil, const Node& node) {
 /// What a canonical text tells apart: all but names and values, or not even what is the same in all cells.
 enum class Detail { all, form };
 
+/// The number that a node has and its operands do not say.
+double number_in(const Node& node, Detail detail) {
+  if (node.op == Operation::random) return detail == Detail::all ? node.value : 0;
+  return node.op == Operation::number ? node.value : 0;
+}
+
 /// Whether each node is to be written as a number, whatever it is made of.
 std::vector<bool> plain_numbers(const Stencil& stencil, Detail detail) {
   std::vector<bool> numbers(stencil.nodes.size(), false);
@@ -58,7 +64,8 @@ std::vector<bool> plain_numbers(const Stencil& stencil, Detail detail) {
 
 /// A hash of each node's structure that knows no names, fields or coefficients: it orders the operands of commuting
 /// operations, so that a*b and b*a are one.
-std::vector<std::uint64_t> structure_hashes(const Stencil& stencil, const std::vector<bool>& plain_numbers) {
+std::vector<std::uint64_t> structure_hashes(const Stencil& stencil, const std::vector<bool>& plain_numbers,
+                                            Detail detail) {
   std::vector<std::uint64_t> hashes;
   hashes.reserve(stencil.nodes.size());
   for (const Node& node : stencil.nodes) {
@@ -69,9 +76,8 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil, const std::v
       hashes.push_back(0);
       continue;
     }
-    const double value = node.op == Operation::number || node.op == Operation::random ? node.value : 0;
-    std::string text =
-        fmt::format("{} {} {} {}", name(node.op), value, fmt::join(node.offset, ","), fmt::join(operands, " "));
+    std::string text = fmt::format("{} {} {} {}", name(node.op), number_in(node, detail), fmt::join(node.offset, ","),
+                                   fmt::join(operands, " "));
     if (const std::string along = along_of(stencil, node); !along.empty()) text += " " + along;  // axes are no names
     hashes.push_back(hash_text(text));
   }
@@ -83,8 +89,9 @@ class CanonicalWriter {
  public:
   explicit CanonicalWriter(const Stencil& stencil, Detail detail = Detail::all)
       : stencil_(stencil),
+        detail_(detail),
         plain_numbers_(plain_numbers(stencil, detail)),
-        hashes_(structure_hashes(stencil, plain_numbers_)),
+        hashes_(structure_hashes(stencil, plain_numbers_, detail)),
         numbers_(stencil.nodes.size(), -1) {}
 
   std::string write(std::span<const Stage> stages) {
@@ -166,7 +173,7 @@ class CanonicalWriter {
       }
       case Operation::random: {
         const std::string seed = node.index < 0 ? "" : fmt::format(" c{}", number(coefficients_, node.index));
-        return fmt::format("random {}{}[{}]", node.value, seed, fmt::join(node.offset, ","));
+        return fmt::format("random {}{}[{}]", number_in(node, detail_), seed, fmt::join(node.offset, ","));
       }
       default:
         break;
@@ -180,6 +187,7 @@ class CanonicalWriter {
   }
 
   const Stencil& stencil_;
+  Detail detail_;
   std::vector<bool> plain_numbers_;
   std::vector<std::uint64_t> hashes_;
   std::vector<int> numbers_;

@@ -301,6 +301,8 @@ TEST(RandomNumbers, HaveASeedAndTheNumberOfTheirCall) {
   EXPECT_NE(key("u + random(7, 1)"), key("u + random(7, 2)"));
   EXPECT_EQ(key("u + random(s); s = 3"), key("u + random(s); s = 4"));
   EXPECT_EQ(key("u + sum(k in 1..2, random(0))"), key("u + (random(0) + random(0))"));
+  const auto form = [](const std::string& text) { return stencil_form(parse_stencil("v = " + text, 2), -1); };
+  EXPECT_EQ(form("u[x-1] + random(7)"), form("u[x-1] + random(8, 1)"));
   StencilBuilder builder("t", 2);
   const int seed = builder.coefficient("s", 3);
   const NodeId drop =
