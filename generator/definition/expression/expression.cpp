@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace stencil_tune {
 namespace {
@@ -25,12 +26,16 @@ bool is_given(std::string_view name, const std::vector<Token>& tokens) {
          }) != tokens.end();
 }
 
-/// Whether the tokens are nothing but numbers, functions of them, and pi where that is one.
+/// Whether the tokens are nothing but numbers, functions of them, sums over them, and pi where that is one.
 bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t last, bool pi_is_number) {
+  std::set<std::string_view> counts;  // what ranges are written with: k in 1..3
+  for (std::size_t i = first; i + 1 < last; ++i) {
+    if (tokens[i].kind == Token::Kind::name && tokens[i + 1].text == "in") counts.insert({tokens[i].text, "in"});
+  }
   for (std::size_t i = first; i < last; ++i) {
     const bool is_call = tokens[i + 1].text == "(" && find_function(tokens[i].text) != nullptr;
     const bool is_pi = tokens[i].text == "pi" && pi_is_number;
-    if (tokens[i].kind == Token::Kind::name && !is_call && !is_pi) return false;
+    if (tokens[i].kind == Token::Kind::name && !is_call && !is_pi && !counts.contains(tokens[i].text)) return false;
   }
   return first < last;
 }

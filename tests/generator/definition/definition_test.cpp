@@ -285,6 +285,7 @@ TEST(Sums, AreTheirTermsWithNumbersPutIn) {
             key("0.1 * (-1*u[1, -1] + u[2, -2]/2 + -1*u[3, -3]/3)"));
   EXPECT_EQ(key("sum(k in -1..1, k == 0 ? 0 : u[y+k] * x[x+k])"), key("u[y-1] * x[x-1] + u[y+1] * x[x+1]"));
   EXPECT_EQ(key("sum*u; sum = 0.5"), key("a*u; a = 0.5")) << "the name is free";
+  EXPECT_EQ(parse_stencil("v = u / norm; norm = sum(k in -1..1, 2^k)", 1).coefficients.at(0).value, 3.5);
   EXPECT_EQ(parse_definition("rank = 1\nfields = [\"u\", \"v\"]\n[coefficients]\nw = \"sum(k in 1..3, k^2)\"\n"
                              "[update]\nv = \"w*u\"\n",
                              "t.toml")

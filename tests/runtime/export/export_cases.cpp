@@ -50,7 +50,7 @@ fields = ["u", "u_old", "damp(x)", "u_next", "w(t)"]
 [coefficients]
 c = 0.2
 [update]
-u_next = "damp*(2*u - damp*u_old + c*(u[x-1] + u[x+2] + u[y-1] + u[y+1] - 4*u)) + 0.01*x + 0.02*y + 0.3*sin(t) + 0.2*w"
+u_next = "damp*(2*u - damp*u_old + c*(u[x-1] + u[x+2] + u[y-1] + u[y+1] - 4*u)) + 0.01*x + 0.02*y + 0.5*sin(t) + 0.1*random(11) - 0.2*(x % 3) + 0.1*floor(4*u[x-1]) + 0.2*w"
 [rotate]
 u_next = "u"
 u = "u_old"
