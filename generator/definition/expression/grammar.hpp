@@ -34,9 +34,11 @@ class ExpressionGrammar : protected TokenCursor {
     if (!is("?")) return condition;
     const Level level(*this);
     const Token token = take();
-    const Value yes = expression();
+    const std::optional<bool> known = decided(condition);
+    const std::optional<Value> yes = known == false ? skipped() : expression();
     expect(":", "before what is taken where the condition is 0");
-    return choose(token, condition, yes, expression());
+    const std::optional<Value> no = known == true ? skipped() : expression();
+    return yes && no ? choose(token, condition, *yes, *no) : yes ? *yes : *no;
   }
 
   /// What binds at least as tightly as + and -.
@@ -50,6 +52,11 @@ class ExpressionGrammar : protected TokenCursor {
   }
 
  private:
+  std::optional<Value> skipped() {
+    skip_expression();
+    return std::nullopt;
+  }
+
   virtual Value number(const Token& token) = 0;
   virtual Value named(const Token& name) = 0;  ///< a name that no parenthesis follows
   virtual Value call(const Token& name) = 0;   ///< the opening parenthesis comes next
@@ -57,6 +64,9 @@ class ExpressionGrammar : protected TokenCursor {
   virtual Value binary(const Token& symbol, Value left, Value right) = 0;
   virtual Value power(const Token& caret, Value base, Value exponent) = 0;
   virtual Value choose(const Token& mark, Value condition, Value yes, Value no) = 0;
+  /// Whether the condition holds, where that is known while the text is read: what is not taken is then left unread, as
+  /// in k == 0 ? 0 : u[x+k] / k.
+  virtual std::optional<bool> decided(Value /*condition*/) { return std::nullopt; }
 
   Value alternatives() {
     Value left = conditions();

@@ -160,6 +160,10 @@ std::optional<double> ExpressionBuilder::constant(NodeId expression) const {
       constant = values[at(node.operands[i])].has_value();
       operands[i] = values[at(node.operands[i])].value_or(0);
     }
+    if (node.op == Operation::select && values[at(node.operands[0])]) {  // the simplified form has none of the other
+      values[id] = values[at(node.operands[*values[at(node.operands[0])] != 0 ? 1 : 2])];
+      continue;
+    }
     if (constant) values[id] = carry_out(node.op, operands[0], operands[1], operands[2]);
   }
   return values.back();

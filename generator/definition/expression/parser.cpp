@@ -83,6 +83,11 @@ class Parser final : public ExpressionGrammar<NodeId> {
     return apply(mark, Operation::select, condition, yes, no);
   }
 
+  std::optional<bool> decided(NodeId condition) override {
+    const std::optional<double> value = scope_.expressions().constant(condition);
+    return value ? std::optional(*value != 0) : std::nullopt;
+  }
+
   /// 1 where the value is not 0, else 0.
   NodeId truth(const Token& token, NodeId value) {
     const Operation op = node(value).op;

@@ -28,6 +28,20 @@ void TokenCursor::expect(std::string_view symbol, std::string_view why) {
   if (!accept(symbol)) reject(peek(), fmt::format("'{}' expected {}, found {}", symbol, why, shown(peek())));
 }
 
+void TokenCursor::skip_expression() {
+  const std::size_t first = next_;
+  int open = 0, marks = 0;  // parentheses and brackets; ? without their :
+  for (; peek().kind != Token::Kind::end; ++next_) {
+    const bool closes = is(")") || is("]");
+    if (open == 0 && (closes || is(",") || (is(":") && marks == 0))) break;
+    if (is("(") || is("[")) ++open;
+    if (closes) --open;
+    if (open == 0 && is("?")) ++marks;
+    if (open == 0 && is(":")) --marks;
+  }
+  if (next_ == first) reject(peek(), "an expression is missing");
+}
+
 std::string TokenCursor::shown(const Token& token) {
   return token.kind == Token::Kind::end ? "the end of the expression" : fmt::format("'{}'", quotable(token.text));
 }

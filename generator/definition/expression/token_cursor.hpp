@@ -39,6 +39,9 @@ class TokenCursor {
   bool accept(std::string_view symbol);
   void expect(std::string_view symbol, std::string_view why);
 
+  /// Goes on to where an expression ends.
+  void skip_expression();
+
   /// For messages: the token in quotes.
   static std::string shown(const Token& token);
 

@@ -274,6 +274,7 @@ TEST(Comparisons, ChainAndChoose) {
   EXPECT_EQ(key("u > 0 ? u : -u"), key("select(u > 0, u, -u)"));
   EXPECT_EQ(key("u < 0 || u > 2 ? 0 : u > 1 ? 1 : u + 1"), key("select(u < 0 || u > 2, 0, select(u > 1, 1, u + 1))"));
   EXPECT_EQ(key("2 * (u ? 1 : u[x-1])"), key("2 * select(u, 1, u[x-1])"));
+  EXPECT_EQ(key("u + (select(1, 2, u) ? 0 : random(1) + q) + random(1)"), key("u + random(1)"));
 }
 
 TEST(Sums, AreTheirTermsWithNumbersPutIn) {
@@ -284,6 +285,8 @@ TEST(Sums, AreTheirTermsWithNumbersPutIn) {
   EXPECT_EQ(key("0.1 * sum(k in 1..3, (-1)^k * u[k, -k] / k)"),
             key("0.1 * (-1*u[1, -1] + u[2, -2]/2 + -1*u[3, -3]/3)"));
   EXPECT_EQ(key("sum(k in -1..1, k == 0 ? 0 : u[y+k] * x[x+k])"), key("u[y-1] * x[x-1] + u[y+1] * x[x+1]"));
+  EXPECT_EQ(key("sum(k in -1..1, (k ? min(u[x+k], k ? 1/k : 2) : u) * 3)"),
+            key("min(u[x-1], -1)*3 + u*3 + min(u[x+1], 1)*3"));
   EXPECT_EQ(key("sum*u; sum = 0.5"), key("a*u; a = 0.5")) << "the name is free";
   EXPECT_EQ(parse_stencil("v = u / norm; norm = sum(k in -1..1, 2^k)", 1).coefficients.at(0).value, 3.5);
   EXPECT_EQ(parse_definition("rank = 1\nfields = [\"u\", \"v\"]\n[coefficients]\nw = \"sum(k in 1..3, k^2)\"\n"
@@ -397,6 +400,7 @@ TEST(ExpressionErrors, SayWhatToWriteInstead) {
   EXPECT_TRUE(contains(definition_error(with_update("a*u + x[x+17]")), "16"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u + log(0)")), "no finite value"));
   EXPECT_TRUE(contains(definition_error(with_update("u ? 1")), "':' expected before what is taken"));
+  EXPECT_TRUE(contains(definition_error(with_update("u + (1 ? u : )")), "an expression is missing"));
   EXPECT_TRUE(contains(definition_error(with_update("u % 0")), "division by zero"));
   EXPECT_TRUE(contains(definition_error(with_update("ceil(u)")), "write -floor(-x)"));
   EXPECT_TRUE(contains(definition_error(with_update("sum(u)")), "sum(k in -2..2, ...)"));
