@@ -83,8 +83,19 @@ std::vector<std::string> injections() {
           "~u",
           "u & v",
           "u | v",
-          "u % 2",
-          "u << 40"};
+          "u << 40",
+          "u ? u :",
+          "1 ? u : ((",
+          "u[x+1e9*1e9]",
+          "u % 0 % 0",
+          "sum(a in 0..9999, b in 0..9999, sum(c in 0..9999, u*a*b*c))",
+          "sum(a in -1e6..1e6, sin(u*a))",
+          "sum(sum in 0..1, sum)",
+          "sum(a in 1e9..1e30, u)",
+          "sum(a in 0..1, sum(a in 0..1, u))",
+          "random(random(1))",
+          "random(-1)",
+          "random(1, 1e9)"};
 }
 
 std::vector<std::string> numbers() {
