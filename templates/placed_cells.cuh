@@ -40,9 +40,11 @@ struct PlaceArguments {
     return is_outside<kBoundary>(cell, extent(kAxis)) ? Index(-1) : inside<kBoundary>(cell, extent(kAxis));
   }
 
-  STENCIL_DEVICE Value entry(int profile, long long at) const {
+  template <class At>
+  STENCIL_DEVICE Value entry(int profile, At at) const {
+    const auto* entries = reinterpret_cast<const typename S::Storage*>(number(4 + profile));
     Value entry;
-    load_cells<LoadHint::read_only, 1>(reinterpret_cast<const typename S::Storage*>(number(4 + profile)) + at, &entry);
+    load_cells<LoadHint::read_only, 1>(entries + at, &entry);
     return entry;
   }
 
@@ -53,8 +55,9 @@ struct PlaceArguments {
       constexpr int kFirst = 4 + S::kBeforeLayers + 2 * kAxis;
       return Value(cell < static_cast<Index>(number(kFirst)) || cell >= static_cast<Index>(number(kFirst + 1)));
     } else {
-      const Index i = answering<kAxis>(cell);
-      return i < 0 ? Value(0) : entry(kProfile, i);
+      constexpr Boundary kBoundary = kAxis == 0 ? S::kBoundaryX : kAxis == 1 ? S::kBoundaryY : S::kBoundaryZ;
+      if (is_outside<kBoundary>(cell, extent(kAxis))) return Value(0);
+      return entry(kProfile, inside<kBoundary>(cell, extent(kAxis)));
     }
   }
 };

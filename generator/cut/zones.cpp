@@ -14,7 +14,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::int64_t kSectorBytesOfRow = 32;
-constexpr std::int64_t kWarpSize = 32;  // lanes of a row of a tile of fused steps, each with as many cells as it reads
+constexpr std::int64_t kWarpSize = 32;  // lanes of a row of a tile of fused steps
 
 using Axes = std::array<bool, kMaxRank>;
 
@@ -268,7 +268,9 @@ Piece with_reads(const Problem& step, std::size_t axis, const Piece& piece, cons
   const std::int64_t n = step.extents.n[axis], sector = sector_of(step, axis);
   const std::int64_t read = std::max(update.read[axis].low, update.read[axis].high);
   const bool is_x = axis == 0 && step.extents.rank > 1;
-  const std::int64_t least = is_x ? kWarpSize * std::max(1, update.whole.facts.radius[axis]) : 1;
+  const bool of_any_lane = step.boundaries[axis] == Boundary::hold;  // else a lane has the cells that it reads
+  const std::int64_t cells = of_any_lane ? 1 : std::max(1, update.whole.facts.radius[axis]);
+  const std::int64_t least = is_x ? kWarpSize * cells : 1;
   Piece wide = piece;
   if (piece.low > 0) wide.low = std::max<std::int64_t>(0, round_down(std::min(piece.low - read, n - least), sector));
   if (piece.high < n) wide.high = std::min(n, round_up(std::max(piece.high + read, least), sector));

@@ -96,15 +96,17 @@ std::optional<Choice> any_choice(const Zone& zone, const LookupTarget& target, i
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
-/// Nanoseconds of a step; zones whose rate nobody knows count as slow ones.
+/// Nanoseconds of a step; zones that are small or whose rate nobody knows count as slow ones.
 double time_of(const PlanPart& part) {
-  double known = 0, known_cells = 0, unknown_cells = 0;
+  double cells = 0, known = 0, known_cells = 0;
+  for (const StageKernel& zone : part.stages) cells += cells_of(zone.problem);
   for (const StageKernel& zone : part.stages) {
-    const double rate = zone.evidence.gstencils, cells = cells_of(zone.problem);
-    if (rate > 0) known += cells / rate;
-    (rate > 0 ? known_cells : unknown_cells) += cells;
+    const double rate = zone.evidence.gstencils, of_zone = cells_of(zone.problem);
+    if (rate <= 0 || of_zone < kSmallZone * cells) continue;
+    known += of_zone / rate;
+    known_cells += of_zone;
   }
-  return known + kUnknownZoneSlowdown * unknown_cells * known / known_cells;
+  return known + kUnknownZoneSlowdown * (cells - known_cells) * known / known_cells;
 }
 
 double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step) / time_of(part); }

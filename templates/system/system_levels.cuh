@@ -411,6 +411,9 @@ struct SystemLevels {
   template <int kLevel, int kI, int kJ>
   STENCIL_DEVICE void hold_cell(bool whole_plane, const Plane& before, Plane& updated) const {
     constexpr HeldLayers kHeld = LevelOf<S, kLevel>::kHeld;
+    if constexpr (kHeld.low_x > Shape::kCells || kHeld.high_x > Shape::kCells) {
+      whole_plane = whole_plane || tile.template holds_in_row<kI>(kHeld);
+    }
     if (whole_plane || tile.template holds<kI, kJ>(kHeld)) updated.cells[kJ][kI] = before.cells[kJ][kI];
   }
 

@@ -146,6 +146,12 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     return held;
   }
 
+  /// The same along x where more lanes than the one at the edge hold cells.
+  template <int kI>
+  STENCIL_DEVICE bool holds_in_row(HeldLayers layers) const {
+    return S::kBoundaryX == Boundary::hold && (x + kI < layers.low_x || x + kI >= nx - layers.high_x);
+  }
+
   STENCIL_DEVICE bool holds_plane(HeldLayers layers, Index z) const {
     return z < layers.low_z || z >= nz - layers.high_z;
   }

@@ -33,9 +33,8 @@ TEST(HostileDefinitions, AreRejectedOrHarmlessAsOneLiners) {
 }
 
 TEST(HostileDefinitions, NothingButExpressionsIsTaken) {
-  for (const std::string piece :
-       {"u // comment", "u /* c */", "u; } int f() {", "#include <x>", "__asm(\"x\")", "threadIdx.x", "u ?: u",
-        "u++", "nan*u", "1e999*u", "u\n#define u v", "u ?\?/\n"}) {
+  for (const std::string piece : {"u // comment", "u /* c */", "u; } int f() {", "#include <x>", "__asm(\"x\")",
+                                  "threadIdx.x", "u ?: u", "u++", "nan*u", "1e999*u", "u\n#define u v", "u ?\?/\n"}) {
     EXPECT_FALSE(accepts_harmlessly("rank = 1\nfields = [\"u\", \"v\"]\n[update]\nv = '''" + piece + "'''\n")) << piece;
   }
 }

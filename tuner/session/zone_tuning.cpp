@@ -1,5 +1,6 @@
 #include "tuner/session/zone_tuning.hpp"
 
+#include "db/winner_store.hpp"
 #include "generator/cut/zones.hpp"
 #include "tuner/session/divided_budget.hpp"
 #include "tuner/session/trials/trial_record.hpp"
@@ -15,9 +16,13 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostRounds = 3;       // numbers of steps that are tried
-constexpr double kLeastRoundS = 90;  // seconds of one: wide kernels compile for 5 to 10 s each
+constexpr double kLeastRoundS = 75;  // seconds of one: wide kernels compile for 5 to 10 s each ...
+constexpr double kLeastFlatS = 25;   // ... and those that walk along rows for less
 constexpr int kFirstSteps = 2;
-constexpr double kSmallZone = 0.004;  // share of the cells below which a zone is not tuned
+constexpr int kMostSteps = 8;  // that earlier sessions are asked for
+/// Share of the cells below which a zone is not tuned. Small ones are for the best number of steps alone.
+constexpr double kTinyZone = 0.0005;
+constexpr double kSmallShare = 0.12;  // of the budget, for the small ones
 constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
@@ -27,7 +32,7 @@ std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
   const std::vector<Zone> all = zones(step, steps);
   std::vector<ZonedSteps::Part> parts;
   for (const Problem& problem : zone_problems(all)) {
-    if (cells_of(problem) < kSmallZone * cells_of(step)) continue;
+    if (cells_of(problem) < kTinyZone * cells_of(step)) continue;
     ZonedSteps::Part part{.name = "", .zones = 0, .problem = problem, .winner = std::nullopt};
     for (const Zone& zone : all) {
       if (zone.problem.extents != problem.extents || zone.problem.stencil.fields != problem.stencil.fields) continue;
@@ -39,32 +44,65 @@ std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
   return parts;
 }
 
+bool is_small(const Problem& step, const ZonedSteps::Part& part) {
+  return cells_of(part.problem) < kSmallZone * cells_of(step);
+}
+
 /// Its share of a round, among those of the others.
 double weight_of(const ZonedSteps::Part& part) {
   return part.zones * cells_of(part.problem) * (part.name == "inside" ? 1 : kLayerWeight);
 }
 
-int rounds_within(double budget_s) {
-  return static_cast<int>(std::clamp(budget_s / kLeastRoundS, 1.0, static_cast<double>(kMostRounds)));
+int rounds_within(double budget_s, int rank) {
+  return static_cast<int>(
+      std::clamp(budget_s / (rank == 3 ? kLeastRoundS : kLeastFlatS), 1.0, static_cast<double>(kMostRounds)));
 }
 
-/// More steps while they are faster, else one. 0: those around the best are known.
-int next_steps(const Problem& step, const std::vector<ZonedSteps>& known) {
-  std::set<int> tried;
-  int best = kFirstSteps;
+/// What earlier sessions found for numbers of steps of which they tuned all zones.
+std::vector<ZonedSteps> found_before(const Problem& step, const Target& target, Objective objective,
+                                     Database& database) {
+  std::vector<ZonedSteps> found;
+  for (int steps = 1; steps <= std::min(kMostSteps, step.steps); ++steps) {
+    ZonedSteps zoned{.steps = steps, .parts = parts_of(step, steps)};
+    const Objective raced_by = race_objective(objective, steps, target.predicted());
+    for (ZonedSteps::Part& part : zoned.parts) {
+      const auto winner = WinnerStore(database).find(problem_key(part.problem), target.gpu(), raced_by);
+      if (winner) part.winner = winner->trial;
+    }
+    if (in_zones(step, zoned)) found.push_back(std::move(zoned));
+  }
+  return found;
+}
+
+/// all.end() where none has a winner for each zone.
+template <class All>
+auto fastest(const Problem& step, All& all) {
+  auto best = all.end();
   double best_rate = 0;
-  for (const ZonedSteps& each : known) {
-    tried.insert(each.steps);
-    const auto trial = in_zones(step, each);
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    const auto trial = in_zones(step, *each);
     if (!trial || trial->rate <= best_rate) continue;
-    best = each.steps;
+    best = each;
     best_rate = trial->rate;
   }
+  return best;
+}
+
+/// More steps while they are faster, else one; those that are fastest where all around them are known.
+int next_steps(const Problem& step, const std::vector<ZonedSteps>& known) {
   if (known.empty()) return std::min(kFirstSteps, step.steps);
+  const auto fastest_known = fastest(step, known);
+  const int best = fastest_known == known.end() ? kFirstSteps : fastest_known->steps;
   for (const int steps : {best + 1, best - 1, 1}) {
-    if (steps >= 1 && steps <= step.steps && !tried.contains(steps)) return steps;
+    const bool tried = std::any_of(known.begin(), known.end(), [&](const auto& each) { return each.steps == steps; });
+    if (steps >= 1 && steps <= step.steps && !tried) return steps;
   }
-  return 0;
+  return std::min(best, step.steps);
+}
+
+void put(ZonedSteps zoned, std::vector<ZonedSteps>& all) {
+  std::erase_if(all, [&](const ZonedSteps& known) { return known.steps == zoned.steps; });
+  all.push_back(std::move(zoned));
 }
 
 }  // namespace
@@ -73,29 +111,33 @@ bool has_zones(const Problem& step) { return step.step.obstacle.empty() && !zone
 
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer) {
-  std::vector<ZonedSteps> all;
+  std::vector<ZonedSteps> all = found_before(step, target, settings.session.objective, database);
   DividedBudget budgets(settings);
-  const int rounds = rounds_within(settings.session.budget_s);
-  for (int round = 0; round < rounds && !*settings.stop; ++round) {
-    ZonedSteps zoned;
-    zoned.steps = next_steps(step, all);
-    if (zoned.steps == 0) break;
-    zoned.parts = parts_of(step, zoned.steps);
-    if (zoned.parts.empty()) break;
-    const TuningSettings of_round = budgets.next(1.0 / rounds);
+  const int rounds = rounds_within(settings.session.budget_s, step.extents.rank);
+  std::set<int> tuned;
+  const auto tune = [&](ZonedSteps& zoned, bool small, const TuningSettings& of_round) {
     DividedBudget budget(of_round);
     double weights = 0;
-    for (const ZonedSteps::Part& part : zoned.parts) weights += weight_of(part);
+    for (const ZonedSteps::Part& part : zoned.parts) weights += is_small(step, part) == small ? weight_of(part) : 0;
     Target of_steps = target;
     of_steps.limits.least_fused_steps = zoned.steps;
     for (ZonedSteps::Part& part : zoned.parts) {
-      if (*settings.stop) break;
+      if (is_small(step, part) != small || *settings.stop) continue;
       observer.waiting(fmt::format("tuning {} of zone {}", counted(zoned.steps, "step"), part.name));
       const TuningSettings of_part = budget.next(weight_of(part) / weights);
       part.winner = tune_stencil(part.problem, of_steps, of_part, database, observer).result.winner;
     }
-    all.push_back(std::move(zoned));
+  };
+  for (int round = 0; round < rounds && !*settings.stop; ++round) {
+    ZonedSteps zoned;
+    zoned.steps = next_steps(step, all);
+    if (!tuned.insert(zoned.steps).second) break;
+    zoned.parts = parts_of(step, zoned.steps);
+    if (zoned.parts.empty()) break;
+    tune(zoned, false, budgets.next((1 - kSmallShare) / rounds));
+    put(std::move(zoned), all);
   }
+  if (const auto best = fastest(step, all); best != all.end()) tune(*best, true, budgets.next(kSmallShare));
   return all;
 }
 
@@ -103,6 +145,7 @@ std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned
   double time = 0, cells = 0, unknown_cells = 0;
   std::optional<TrialRecord> whole;
   for (const ZonedSteps::Part& part : zoned.parts) {
+    if (is_small(step, part)) continue;  // beside others it takes less time than alone
     if (!part.winner || !(part.winner->rate > 0)) return std::nullopt;
     time += part.zones * cells_of(part.problem) / part.winner->rate;
     cells += part.zones * cells_of(part.problem);
@@ -133,12 +176,8 @@ std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned
 }
 
 std::optional<TrialRecord> in_zones(const Problem& step, const std::vector<ZonedSteps>& all) {
-  std::optional<TrialRecord> best;
-  for (const ZonedSteps& zoned : all) {
-    auto trial = in_zones(step, zoned);
-    if (trial && (!best || trial->rate > best->rate)) best = std::move(trial);
-  }
-  return best;
+  const auto best = fastest(step, all);
+  return best == all.end() ? std::nullopt : in_zones(step, *best);
 }
 
 }  // namespace stencil_tune

@@ -31,12 +31,15 @@ Verdict one_warp(const Candidate& candidate, const Limits&) {
   return fmt::format("{} threads in x; one warp of {} spans the tile", threads, kWarpSize);
 }
 
-/// Cells that a side of the grid holds are a thread's own too.
+/// Cells that a side of the grid holds are a thread's own too, but of rows, where lanes give theirs to all others. What
+/// a boundary answers beyond a row's end the last lane answers alone.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const KernelAxes& axes = candidate.shape().axes;
   std::array<int, 2> farthest{0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (!axes.has(axis)) continue;
+    const Boundary boundary = axes.boundaries[axis];
+    const bool of_any_lane = axis == 0 && (boundary == Boundary::hold || boundary == Boundary::periodic);
+    if (!axes.has(axis) || of_any_lane) continue;
     for (const StepStage& stage : candidate.problem().step.stages) {
       farthest[axis] = std::max(farthest[axis], stage.facts.radius[static_cast<std::size_t>(axes.grid_axis[axis])]);
     }

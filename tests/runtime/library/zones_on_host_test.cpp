@@ -250,6 +250,8 @@ TEST_F(ZonesOnHost, ZonesCoverTheGridOnceAndInsideThereIsTheBareEquation) {
   EXPECT_EQ(inside.problem.stencil.fields, (std::vector<std::string>{"p", "p_prev", "v", "p_next"}));
   EXPECT_EQ(inside.problem.stencil.stages.size(), 1U);
   EXPECT_FALSE(asks_layers(inside.problem));
+  // Two steps see two cells far, and the layer's update one more; the first cell of no layer is number 8.
+  EXPECT_EQ(inside.origin[1] + inside.box.low[1], 10);
 }
 
 /// Where no layer is, nothing is left of its stages: that zone is made as the whole grid would be.
