@@ -103,6 +103,10 @@ TEST(HaloNeed, CoordinatesDoNotGoRoundAPeriodicEdge) {
   EXPECT_TRUE(may_cut(whole_step(placed, Boundary::periodic), 0, 1));
   EXPECT_TRUE(may_cut(whole_step(placed, Boundary::periodic), 1, 2));
   EXPECT_TRUE(may_cut(whole_step(placed), 0, 2));
+  const Stencil noisy = parse_stencil("u_next = 0.5 * u[x-1,y] + random(1)", 2);
+  EXPECT_FALSE(may_cut(whole_step(noisy, Boundary::periodic), 1, 2));
+  EXPECT_TRUE(may_cut(whole_step(noisy, Boundary::periodic), 1, 1));
+  EXPECT_TRUE(may_cut(whole_step(noisy), 1, 2));
 }
 
 TEST(HaloNeed, PartsDoNotKnowHowFarAPeriodicEdgeIs) {
