@@ -119,7 +119,15 @@ std::string coefficients_entry(const Stencil& stencil) {
 
 std::string place_entry(const Problem& problem) {
   if (!problem.facts.placed) return "";
-  return entry("grid_origin", "coordinates x, y, z of the first cell, in host memory, or nullptr for 0") +
+  std::string text;
+  for (const Profile& profile : problem.stencil.profiles) {
+    std::vector<std::string> extents;
+    for (const int axis : axes_of(profile.along)) extents.push_back(fmt::format("n{}", "xyz"[axis]));
+    const std::string cells = profile.along == kAlongTime ? "an entry for each t, to the last one that is made"
+                                                          : fmt::format("{} cells, dense", fmt::join(extents, " * "));
+    text += entry(comment_text(declared_name(problem.stencil, profile.field)), cells);
+  }
+  return text + entry("grid_origin", "coordinates x, y, z of the first cell, in host memory, or nullptr for 0") +
          entry("first_step", "t, the number of the step");
 }
 
