@@ -158,8 +158,8 @@ class ReferenceKernel(KernelBase):
         """What each field holds afterwards, as f64, in the stencil's order. Writes the records."""
         numpy = _numpy()
         step = _values.whole(step, "step")
-        made = range(step, step + (1 if steps == _ONE_LAUNCH else steps))
-        views: list[Any] = [self._view(array, place, made) for place, array in enumerate(given)]
+        numbers = range(step, step + (1 if steps == _ONE_LAUNCH else steps))
+        views: list[Any] = [self._view(array, place, numbers) for place, array in enumerate(given)]
         self._refuse_overlap(views)
         with numpy.errstate(invalid="ignore"):  # outputs may hold nothing yet
             values = [numpy.array(view, dtype=numpy.float64, order="C") for view in views]
