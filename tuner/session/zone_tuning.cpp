@@ -10,16 +10,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostRounds = 3;       // numbers of steps that are tried
-constexpr double kLeastRoundS = 75;  // seconds of one: wide kernels compile for 5 to 10 s each ...
-constexpr double kLeastFlatS = 25;   // ... and those that walk along rows for less
-constexpr int kFirstSteps = 2;
-constexpr int kMostSteps = 8;  // that earlier sessions are asked for
+constexpr int kMostRounds = 3;          // numbers of steps that are tried
+constexpr double kLeastRoundS = 60;     // seconds of one: wide kernels compile for 5 to 10 s each ...
+constexpr double kLeastFlatS = 25;      // ... and those that walk along rows for less
+constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps are fast
+constexpr int kMostSteps = 8;           // that earlier sessions are asked for
 /// Share of the cells below which a zone is not tuned. Small ones are for the best number of steps alone.
 constexpr double kTinyZone = 0.0005;
 constexpr double kSmallShare = 0.12;  // of the budget, for the small ones
@@ -88,16 +89,20 @@ auto fastest(const Problem& step, All& all) {
   return best;
 }
 
-/// More steps while they are faster, else one; those that are fastest where all around them are known.
+/// Two, or one where the inside has many fields: then more steps while they are faster, else fewer. Those that are
+/// fastest where all around them are known.
 int next_steps(const Problem& step, const std::vector<ZonedSteps>& known) {
-  if (known.empty()) return std::min(kFirstSteps, step.steps);
+  const std::size_t fields = zones(step, 1).front().problem.step.state.size();
+  const int first = fields > kManyFields ? 1 : std::min(2, step.steps);
   const auto fastest_known = fastest(step, known);
-  const int best = fastest_known == known.end() ? kFirstSteps : fastest_known->steps;
-  for (const int steps : {best + 1, best - 1, 1}) {
+  const bool has_best = fastest_known != known.end();
+  const int best = has_best ? fastest_known->steps : first;
+  const std::array<int, 3> around{has_best ? best + 1 : best, best - 1, 1};
+  for (const int steps : around) {
     const bool tried = std::any_of(known.begin(), known.end(), [&](const auto& each) { return each.steps == steps; });
     if (steps >= 1 && steps <= step.steps && !tried) return steps;
   }
-  return std::min(best, step.steps);
+  return best;
 }
 
 void put(ZonedSteps zoned, std::vector<ZonedSteps>& all) {
