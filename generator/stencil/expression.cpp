@@ -362,8 +362,35 @@ void StencilBuilder::rewrite(const std::function<NodeId(NodeId)>& change) {
   }
 }
 
+namespace {
+
+/// A field between stages has no held layers of its own that others could have: each step writes it before it is read.
+void require_held_layers(const Stencil& stencil, const Hold& hold) {
+  const auto becomes = [&](const Rotation& rotation) { return rotation.to == hold.layers_of; };
+  if (std::any_of(stencil.rotations.begin(), stencil.rotations.end(), becomes)) return;
+  std::vector<NodeId> updates;
+  for (const Stage& stage : stencil.stages) {
+    bool writes = false;
+    for (const Update& update : stage.updates) {
+      updates.push_back(update.expression);
+      writes = writes || update.output == hold.layers_of;
+    }
+    if (writes) break;
+    if (&stage == &stencil.stages.back()) return;  // no step writes it
+  }
+  const std::vector<bool> used = reachable(stencil, updates);
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i] && stencil.nodes[i].op == Operation::read && stencil.nodes[i].index == hold.layers_of) return;
+  }
+  reject(fmt::format("'{}' cannot have the held layers of '{}', which is a field between stages too",
+                     stencil.fields[at(hold.field)], stencil.fields[at(hold.layers_of)]));
+}
+
+}  // namespace
+
 Stencil StencilBuilder::build() && {
   if (stencil_.stages.empty()) reject(fmt::format("stencil '{}' updates nothing", stencil_.name));
+  for (const Hold& hold : stencil_.holds) require_held_layers(stencil_, hold);
   std::vector<NodeId> roots;
   for (std::size_t i = 0; i < stencil_.stages.size(); ++i) {
     const std::vector<Update>& updates = stencil_.stages[i].updates;

@@ -404,7 +404,7 @@ p = "p_prev"
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", of_one_step);
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", limits_of_architecture("sm_75"));
   add(waves(512), "system.bx64.by4.rx2.ry2.v2.t2.ch3");
-  add(waves(512), "system.bx32.by4.rx1.ry2.pf2.t2.ch3");
+  add(waves(512), "system.bx32.by4.rx2.ry1.v2.pf2.t2.ch3");
   add(waves(510), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
   add(make_problem(wave, ElementType::f32, {Boundary::hold, Boundary::hold, Boundary::reflect}, {3, {512, 512, 2}}, 0,
                    8),

@@ -550,6 +550,17 @@ TEST(LayerFields, ErrorsSayWhatToWrite) {
       "'m' has no held layers for 'u1'"));
 }
 
+TEST(HeldLayers, AreNoneOfAFieldBetweenStages) {
+  const auto chain = [](const std::string& of_q) {
+    return "rank = 1\nfields = [\"u\", \"q\", \"r\", \"v\"]\n[[stage]]\nq = \"u[x-1]\"\n"
+           "[[stage]]\nr = \"q[x+2]\"\n[[stage]]\nv = \"u + r[x+1] + q[x-1]\"\n[rotate]\nv = \"u\"\n"
+           "[hold]\nr = \"u\"\nq = \"" +
+           of_q + "\"\n";
+  };
+  EXPECT_TRUE(contains(definition_error(chain("r")), "'q' cannot have the held layers of 'r'"));
+  EXPECT_NO_THROW(parse_definition(chain("u"), "t.toml"));
+}
+
 TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
   EXPECT_TRUE(contains(definition_error(""), "rank is missing"));
   EXPECT_TRUE(contains(definition_error("rank = 4"), "1, 2 or 3"));

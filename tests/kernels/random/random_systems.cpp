@@ -101,7 +101,7 @@ class RandomSystem {
       const bool moves = !in_place && !draw_.one_in(10);
       if (moves) moving.push_back(field);
       if (!moves) between.push_back(field.next);  // in place too, where no stage reads it before it is written
-      held.push_back(field.now);
+      if (!in_place) held.push_back(field.now);
     }
     const std::size_t shift = moving.size() > 1 && draw_.one_in(3) ? 1 : 0;
     for (std::size_t i = 0; i < moving.size(); ++i) {

@@ -65,7 +65,8 @@ Length limit_of_kind(const Tuning& tuning) {
     if (by_tma && in_clusters) return {1850, 1315};
     return more ? Length{1850, 1290} : Length{1645, 1125};
   }
-  if (tuning.family->name == "system") return {2053, 1489};  // what outputs keep of their boxes included
+  if (tuning.family->name == "system")
+    return {2060, 1506};  // with what outputs keep of their boxes, updates along axes
   if (tuning.family->name == "systolic") return {1180, 840};
   if (tuning.family->name == "direct") return {510, 355};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{775, 565} : Length{665, 475};

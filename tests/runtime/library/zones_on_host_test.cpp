@@ -158,7 +158,7 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
                                                             {kAbsorbed, zero, "x=11:5,y=7", 3},
                                                             {kSponge, reflect, "x=6:0,y=0:8", 2},
                                                             {kSponge, hold, "x=11:5,y=7", 2}}) {
-    const Problem problem = layered(definition, {2, {157, 93, 1}}, layers, boundary);
+    const Problem problem = layered(definition, {2, {131, 71, 1}}, layers, boundary);
     SCOPED_TRACE(problem.stencil.name + " " + std::string(name(boundary)) + " " + layers);
     Kernel kernel = lookup_tuned(problem, fused);
     EXPECT_EQ(kernel.fused_steps(), fused);
@@ -170,7 +170,7 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
 
 /// Zones whose winner nobody knows have a kernel all the same.
 TEST_F(ZonesOnHost, OneInThreeAxesOfWhichOnlyTheInsideIsKnown) {
-  const Problem problem = layered(kThreeAxes, {3, {104, 30, 27}}, "x=5,y=3,z=0:4", Boundary::zero);
+  const Problem problem = layered(kThreeAxes, {3, {72, 24, 22}}, "x=5,y=3,z=0:4", Boundary::zero);
   Kernel kernel = lookup_tuned(problem, 2, "inside");
   EXPECT_EQ(kernel.fused_steps(), 2);
   EXPECT_EQ(kernel.match(), Match::default_candidate) << "what most cells of a layer run";
