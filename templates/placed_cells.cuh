@@ -118,7 +118,7 @@ struct PlacedCells {
     return i < 0 || j < 0 ? Value(0) : place().entry(kProfile, j * number(4 + kRow) + i);
   }
 
-  /// Of the step that is made.
+  /// The entry of the step that is made.
   STENCIL_DEVICE Value profile_now(int profile) const { return place().entry(profile, number(3) + ahead); }
 
   /// The low half of a coordinate, for random().

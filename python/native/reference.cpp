@@ -180,7 +180,7 @@ void run_steps(const std::vector<Problem>& stages, const Run& run, std::int64_t 
   }
 }
 
-/// Of a field of time as many as the run reads.
+/// A field of time has as many as the run reads.
 std::int64_t cells_given(const Problem& problem, int field, const ReferenceCall& given) {
   if (profile_along(problem.stencil, field) != kAlongTime) return cells_of_field(problem, field);
   return given.step + std::max<std::int64_t>(given.steps, 1);

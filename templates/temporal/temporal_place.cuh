@@ -28,7 +28,7 @@ class KeptAxisReads {
     keep_all(tile, IndicesBelow<S::kAxisReadCount>{});
   }
 
-  /// Of the cells in a plane.
+  /// What cells in a plane read.
   struct InPlane {
     const KeptAxisReads& kept;
     typename S::Value entries[kCount];
@@ -39,7 +39,7 @@ class KeptAxisReads {
     return plane;
   }
 
-  /// Of cell (kI, kJ) of the thread in a plane.
+  /// What cell (kI, kJ) of the thread reads in a plane.
   template <int kI, int kJ>
   struct Of {
     static constexpr bool kAny = true;
