@@ -32,6 +32,9 @@ struct Zone {
 /// Nothing where no update asks for layers, or where the grid is too small to have cells inside.
 std::vector<Zone> zones(const Problem& step, int steps);
 
+/// The most steps that zones make at once.
+inline constexpr int kMostStepsInZones = 8;
+
 /// A zone whose rate nobody knows is taken to need so many times as long for a cell as the others do. So is one of less
 /// than this share of the grid's cells: its rate is that of a launch alone, and it is made beside others.
 inline constexpr double kUnknownZoneSlowdown = 6;

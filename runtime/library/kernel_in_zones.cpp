@@ -17,8 +17,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostSteps = 8;  // that zones make at once
-constexpr int kDrawn = 128;    // candidates for a zone whose winner nobody knows
+constexpr int kDrawn = 128;  // candidates for a zone whose winner nobody knows
 
 /// The zone's cells in the grid's arrays.
 Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
@@ -175,7 +174,7 @@ bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, 
   const Problem& step = state.step;
   if (!asks_layers(step) || !step.step.obstacle.empty()) return false;
   std::optional<PlanPart> best, single;
-  for (int steps = 1; steps <= std::min(kMostSteps, request.steps); ++steps) {
+  for (int steps = 1; steps <= std::min(kMostStepsInZones, request.steps); ++steps) {
     auto part = make_in_zones(request, step, steps, facts);
     if (!part) continue;
     if (!best || time_of(*part) < time_of(*best)) {

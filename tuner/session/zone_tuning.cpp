@@ -20,7 +20,6 @@ constexpr int kMostRounds = 3;          // numbers of steps that are tried
 constexpr double kLeastRoundS = 60;     // seconds of one: wide kernels compile for 5 to 10 s each ...
 constexpr double kLeastFlatS = 25;      // ... and those that walk along rows for less
 constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps are fast
-constexpr int kMostSteps = 8;           // that earlier sessions are asked for
 /// Share of the cells below which a zone is not tuned. Small ones are for the best number of steps alone.
 constexpr double kTinyZone = 0.0005;
 constexpr double kSmallShare = 0.12;  // of the budget, for the small ones
@@ -63,7 +62,7 @@ int rounds_within(double budget_s, int rank) {
 std::vector<ZonedSteps> found_before(const Problem& step, const Target& target, Objective objective,
                                      Database& database) {
   std::vector<ZonedSteps> found;
-  for (int steps = 1; steps <= std::min(kMostSteps, step.steps); ++steps) {
+  for (int steps = 1; steps <= std::min(kMostStepsInZones, step.steps); ++steps) {
     ZonedSteps zoned{.steps = steps, .parts = parts_of(step, steps)};
     const Objective raced_by = race_objective(objective, steps, target.predicted());
     for (ZonedSteps::Part& part : zoned.parts) {

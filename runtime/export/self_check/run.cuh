@@ -19,7 +19,7 @@ struct Array {
 
 using Arrays = std::vector<std::unique_ptr<Array>>;
 
-// Of time more than the steps of a check.
+// An array of time has more than the steps of a check.
 long long cells_along(int along, const long long (&n)[3]) {
   if (along == 8) return 128;
   long long cells = 1;

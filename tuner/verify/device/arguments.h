@@ -86,7 +86,7 @@ struct ComputedBox {
   long long high[3];
 };
 
-/// Of fields that vary with time: an entry a step.
+/// Fields that vary with time have an entry a step.
 constexpr int kAlongTime = 8;
 
 /// What a field holds when a level reads it.
