@@ -165,17 +165,13 @@ struct SystemRows {
     return true;
   }
 
-  /// kLeft cells before and kRight after the thread's own, of lanes beside it.
+  /// kLeft cells before and kRight after the thread's own, of its neighbours.
   template <int kLeft, int kRight>
   STENCIL_DEVICE void fill_halo(Value* body) const {
-    constexpr int kCells = Shape::kCells;
     STENCIL_UNROLL
-    for (int i = 1; i <= kLeft; ++i) {
-      const int lanes = (i + kCells - 1) / kCells;
-      body[-i] = shuffle_up(body[lanes * kCells - i], lanes, 32);
-    }
+    for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
     STENCIL_UNROLL
-    for (int i = 0; i < kRight; ++i) body[kCells + i] = shuffle_down(body[i % kCells], i / kCells + 1, 32);
+    for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
   }
 };
 
