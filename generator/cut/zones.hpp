@@ -35,10 +35,8 @@ std::vector<Zone> zones(const Problem& step, int steps);
 /// The most steps that zones make at once.
 inline constexpr int kMostStepsInZones = 8;
 
-/// A zone whose rate nobody knows is taken to need so many times as long for a cell as the others do. So is one of less
-/// than this share of the grid's cells: its rate is that of a launch alone, and it is made beside others.
+/// A zone whose rate nobody knows is taken to need so many times as long for a cell as the others do.
 inline constexpr double kUnknownZoneSlowdown = 6;
-inline constexpr double kSmallZone = 0.004;
 
 /// What is to be tuned for them: each problem once, those of most cells first. Dense in planes.
 std::vector<Problem> zone_problems(const std::vector<Zone>& zones);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -95,17 +96,16 @@ std::optional<Choice> any_choice(const Zone& zone, const LookupTarget& target, i
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
-/// Nanoseconds of a step; zones that are small or whose rate nobody knows count as slow ones.
+/// Nanoseconds of a step; zones whose rate nobody knows count as slow ones. Infinite where none is known.
 double time_of(const PlanPart& part) {
-  double cells = 0, known = 0, known_cells = 0;
-  for (const StageKernel& zone : part.stages) cells += cells_of(zone.problem);
+  double known = 0, known_cells = 0, unknown_cells = 0;
   for (const StageKernel& zone : part.stages) {
-    const double rate = zone.evidence.gstencils, of_zone = cells_of(zone.problem);
-    if (rate <= 0 || of_zone < kSmallZone * cells) continue;
-    known += of_zone / rate;
-    known_cells += of_zone;
+    const double rate = zone.evidence.gstencils, cells = cells_of(zone.problem);
+    known += rate > 0 ? cells / rate : 0;
+    (rate > 0 ? known_cells : unknown_cells) += cells;
   }
-  return known + kUnknownZoneSlowdown * (cells - known_cells) * known / known_cells;
+  if (known_cells == 0) return std::numeric_limits<double>::infinity();
+  return known + kUnknownZoneSlowdown * unknown_cells * known / known_cells;
 }
 
 double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step) / time_of(part); }
@@ -132,7 +132,7 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
     if (is_new) {
       choice = choose_for_zone(request, zone, steps, facts);
       const bool is_largest = &zone == &zones.front();
-      if (!choice && !is_largest) choice = any_choice(zone, target_of(request, facts), steps);
+      if (!choice && (!is_largest || steps == 1)) choice = any_choice(zone, target_of(request, facts), steps);
     }
     if (!choice) return std::nullopt;
     choices.push_back(*choice);
@@ -184,7 +184,7 @@ bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, 
       single = std::move(part);
     }
   }
-  if (!best || state.known_rate() > rate_of(step, *best)) return false;
+  if (!best || rate_of(step, *best) <= state.known_rate()) return false;
   PlanPart stages = std::move(state.plan.back());
   state.plan.clear();
   const bool fuses = best->steps > 1;

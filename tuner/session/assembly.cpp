@@ -167,7 +167,7 @@ TuningOutcome tune_stencil(const Problem& problem, const Target& target, const T
   StencilSearch search(problem, target, settings, &database,
                        Thinking(clock, std::min(kChoosingShare * settings.session.budget_s, kLongestChoiceS),
                                 [&told] { told.waiting("choosing the first candidates"); }));
-  const StencilSubject subject(problem);
+  const StencilSubject subject(problem, settings.beside);
   const auto strategy = by_code(std::move(search.strategy));
   std::optional<PredictedDevice> model;
   if (target.predicted()) model.emplace(problem, target.limits, target.model, checker);

@@ -24,6 +24,7 @@ struct TuningSettings {
   std::uint64_t seed = 1;
   int jobs = 0;                                    ///< compilers at once; 0: one per usable core
   bool is_exhaustive = false;                      ///< every legal candidate of a stencil, in place of a search
+  int beside = 1;                                  ///< grids that run at once while a stencil's candidate is timed
   std::vector<std::string> candidates{};           ///< codes and names of the textbook: these alone; empty: search
   const std::atomic<bool>* stop = &kNeverStopped;  ///< set by a signal handler: sessions end in good order
 };

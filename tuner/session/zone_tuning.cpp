@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace stencil_tune {
@@ -20,9 +21,10 @@ constexpr int kMostRounds = 3;          // numbers of steps that are tried
 constexpr double kLeastRoundS = 60;     // seconds of one: wide kernels compile for 5 to 10 s each ...
 constexpr double kLeastFlatS = 25;      // ... and those that walk along rows for less
 constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps are fast
-/// Share of the cells below which a zone is not tuned. Small ones are for the best number of steps alone.
-constexpr double kTinyZone = 0.0005;
-constexpr double kSmallShare = 0.12;  // of the budget, for the small ones
+/// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
+constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
+constexpr double kSmallShare = 0.25;  // of the budget, for the small ones
+constexpr double kMostBeside = 16;    // zones that run at once while one is timed
 constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
@@ -31,9 +33,12 @@ double cells_of(const Problem& problem) { return static_cast<double>(updated_box
 std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
   const std::vector<Zone> all = zones(step, steps);
   std::vector<ZonedSteps::Part> parts;
+  const double in_layers = cells_of(step) - cells_of(all.empty() ? step : all.front().problem);
   for (const Problem& problem : zone_problems(all)) {
     if (cells_of(problem) < kTinyZone * cells_of(step)) continue;
-    ZonedSteps::Part part{.name = "", .zones = 0, .problem = problem, .winner = std::nullopt};
+    const double beside = std::clamp(std::round(in_layers / cells_of(problem)), 1.0, kMostBeside);
+    ZonedSteps::Part part{
+        .name = "", .zones = 0, .problem = problem, .beside = static_cast<int>(beside), .winner = std::nullopt};
     for (const Zone& zone : all) {
       if (zone.problem.extents != problem.extents || zone.problem.stencil.fields != problem.stencil.fields) continue;
       part.name = zone.name;
@@ -48,8 +53,9 @@ bool is_small(const Problem& step, const ZonedSteps::Part& part) {
   return cells_of(part.problem) < kSmallZone * cells_of(step);
 }
 
-/// Its share of a round, among those of the others.
-double weight_of(const ZonedSteps::Part& part) {
+/// Its share of a round, among those of the others. Small ones compile for as long as each other.
+double weight_of(const Problem& step, const ZonedSteps::Part& part) {
+  if (is_small(step, part)) return 1;
   return part.zones * cells_of(part.problem) * (part.name == "inside" ? 1 : kLayerWeight);
 }
 
@@ -122,13 +128,15 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
   const auto tune = [&](ZonedSteps& zoned, bool small, const TuningSettings& of_round) {
     DividedBudget budget(of_round);
     double weights = 0;
-    for (const ZonedSteps::Part& part : zoned.parts) weights += is_small(step, part) == small ? weight_of(part) : 0;
+    for (const ZonedSteps::Part& part : zoned.parts)
+      weights += is_small(step, part) == small ? weight_of(step, part) : 0;
     Target of_steps = target;
     of_steps.limits.least_fused_steps = zoned.steps;
     for (ZonedSteps::Part& part : zoned.parts) {
       if (is_small(step, part) != small || *settings.stop) continue;
       observer.waiting(fmt::format("tuning {} of zone {}", counted(zoned.steps, "step"), part.name));
-      const TuningSettings of_part = budget.next(weight_of(part) / weights);
+      TuningSettings of_part = budget.next(weight_of(step, part) / weights);
+      of_part.beside = part.beside;
       part.winner = tune_stencil(part.problem, of_steps, of_part, database, observer).result.winner;
     }
   };
@@ -149,8 +157,9 @@ std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned
   double time = 0, cells = 0, unknown_cells = 0;
   std::optional<TrialRecord> whole;
   for (const ZonedSteps::Part& part : zoned.parts) {
-    if (is_small(step, part)) continue;  // beside others it takes less time than alone
-    if (!part.winner || !(part.winner->rate > 0)) return std::nullopt;
+    const bool is_known = part.winner && part.winner->rate > 0;
+    if (!is_known && is_small(step, part)) continue;
+    if (!is_known) return std::nullopt;
     time += part.zones * cells_of(part.problem) / part.winner->rate;
     cells += part.zones * cells_of(part.problem);
     const std::string code = fmt::format("{} {}", part.name, part.winner->code);

@@ -17,6 +17,7 @@ struct ZonedSteps {
     std::string name;  ///< Zone::name
     int zones = 1;     ///< how many the problem stands for
     Problem problem;
+    int beside = 1;  ///< so many run at once while one is timed: as many as fill what stands in layers
     std::optional<TrialRecord> winner;
   };
   std::vector<Part> parts;  ///< those of most cells first; the smallest are not tuned
@@ -29,8 +30,8 @@ bool has_zones(const Problem& step);
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer);
 
-/// As a trial of the step, which no database has: the zones' times add up, with those of zones that were too
-/// small to tune as estimated. Nothing where one has no winner.
+/// As a trial of the step, which no database has: the zones' times add up, with those of zones that were not tuned
+/// as estimated. Nothing where one has no winner.
 std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned);
 
 /// The fastest of those.

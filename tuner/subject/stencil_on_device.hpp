@@ -16,16 +16,23 @@ namespace stencil_tune {
 
 class StencilOnDevice final : public SubjectOnDevice {
  public:
-  /// The problem must outlive it. Throws Error: exceeds_device_memory, nothing_to_update.
-  StencilOnDevice(Driver& driver, const DeviceFacts& device, const Problem& problem, std::uint64_t seed,
+  /// The problem must outlive it. beside: see StencilSubject. Throws Error: exceeds_device_memory, nothing_to_update.
+  StencilOnDevice(Driver& driver, const DeviceFacts& device, const Problem& problem, int beside, std::uint64_t seed,
                   CUstream_st* stream);
 
   std::unique_ptr<CandidateOnDevice> load(const std::string& code, const CompiledKernel& kernel) override;
   CopyBuffers copy_buffers() override;
-  void fill_for_timing() override { verification_.fill_for_timing(); }
+  void fill_for_timing() override;
 
  private:
   class LoadedCandidate;
+
+  /// A grid of the same problem. Its launches run beside those of the first one, which are on the session's stream.
+  struct Beside {
+    Stream stream;
+    Event done;
+    FieldSet fields;
+  };
 
   Driver& driver_;
   Limits limits_;
@@ -34,6 +41,8 @@ class StencilOnDevice final : public SubjectOnDevice {
   std::vector<double> coefficients_;
   FieldSet fields_;
   Verification verification_;
+  Event begun_;
+  std::vector<Beside> beside_;
 };
 
 }  // namespace stencil_tune

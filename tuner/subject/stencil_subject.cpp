@@ -54,11 +54,11 @@ std::vector<std::string> StencilSubject::kinds(const std::string& code) const {
   return {std::string(tuning.family->name), fmt::format("{} steps", sweeps_per_launch(tuning))};
 }
 
-Message StencilSubject::message() const { return {{"kind", "stencil"}, {"problem", problem_}}; }
+Message StencilSubject::message() const { return {{"kind", "stencil"}, {"problem", problem_}, {"beside", beside_}}; }
 
 std::unique_ptr<SubjectOnDevice> StencilSubject::on_device(Driver& driver, const DeviceFacts& device,
                                                            std::uint64_t seed, CUstream_st* stream) const {
-  return std::make_unique<StencilOnDevice>(driver, device, problem_, seed, stream);
+  return std::make_unique<StencilOnDevice>(driver, device, problem_, beside_, seed, stream);
 }
 
 }  // namespace stencil_tune

@@ -8,7 +8,8 @@ namespace stencil_tune {
 
 class StencilSubject final : public Subject {
  public:
-  explicit StencilSubject(Problem problem) : problem_(std::move(problem)) {}
+  /// beside: grids whose launches run at once while a candidate is timed, where the device has memory for as many.
+  explicit StencilSubject(Problem problem, int beside = 1) : problem_(std::move(problem)), beside_(beside) {}
 
   const Problem& problem() const noexcept { return problem_; }
 
@@ -29,6 +30,7 @@ class StencilSubject final : public Subject {
 
  private:
   Problem problem_;
+  int beside_;
 };
 
 ProblemKey problem_key(const Problem& problem);

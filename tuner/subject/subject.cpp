@@ -16,7 +16,7 @@ struct Kind {
 };
 
 std::unique_ptr<Subject> read_stencil(const Message& message) {
-  return std::make_unique<StencilSubject>(message.at("problem").get<Problem>());
+  return std::make_unique<StencilSubject>(message.at("problem").get<Problem>(), message.at("beside").get<int>());
 }
 
 constexpr std::array kKinds{Kind{"stencil", read_stencil}, Kind{"kernel", read_user_kernel}};

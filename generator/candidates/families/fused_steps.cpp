@@ -147,6 +147,16 @@ Verdict asynchronous_copies(const Candidate&, const Limits& limits) {
                      limits.compute_capability, kFirstWithAsynchronousCopies);
 }
 
+Verdict registers_suffice(const Candidate& candidate, const Limits& limits, std::int64_t others) {
+  const std::int64_t blocks = std::max(1, candidate.tuning().min_blocks);
+  const std::int64_t threads = saturating_product({blocks, std::max<std::int64_t>(candidate.shape().threads, 1)});
+  const std::int64_t available = limits.registers_per_sm / threads / 8 * 8;
+  const std::int64_t live = candidate.shape().live_registers;
+  if (live + others <= available) return {};
+  return fmt::format("a thread's values need about {} registers; {} threads leave {} to each", live, threads,
+                     available);
+}
+
 Verdict planes_on_their_way(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().prefetch > 0) return {};
   return "no plane is on its way while others are in use; it needs pf1 at least";

@@ -181,15 +181,8 @@ Verdict reach(const Candidate& candidate, const Limits&) {
                      candidate.tuning().register_x, needed - 1, needed);
 }
 
-/// Registers are shared out among the block's threads.
 Verdict registers(const Candidate& candidate, const Limits& limits) {
-  constexpr std::int64_t kOthers = 8;  // beyond those that the estimate has for addresses
-  const KernelShape& shape = candidate.shape();
-  const std::int64_t threads = std::max<std::int64_t>(shape.threads, 1);
-  const std::int64_t available = limits.registers_per_sm / threads / 8 * 8;
-  if (shape.live_registers + kOthers <= available) return {};
-  return fmt::format("a thread's values need about {} registers; {} threads leave {} to each", shape.live_registers,
-                     threads, available);
+  return registers_suffice(candidate, limits, 8);  // beyond those that the estimate has for addresses
 }
 
 std::vector<Constraint> constraints() {

@@ -412,6 +412,7 @@ p = "p_prev"
   add(waves(16), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.once.ch3");
   add(waves(512), "system.bx32.by1.rx2.ry8.v2.pf2.t2.rim.ch3");
+  add(waves(512), "system.bx32.by20.rx6.ry4.v2.pf2.t2.ch3");
   const auto forced = [&](const char* text) {
     return make_problem(parse_definition(text, "forced.toml"), ElementType::f32, {}, testing::cube(3, 512), 0, 8);
   };

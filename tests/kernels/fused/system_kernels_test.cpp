@@ -212,6 +212,7 @@ TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
       << "the last lane alone knows what is beyond a row's end";
   EXPECT_EQ(violated(acoustic, "system.bx32.by8.rx2.ry2.v2.pf2.t4.late"), "system_new_rows");
   EXPECT_EQ(violated(acoustic, "system.bx32.by4.rx2.ry2.v2.pf2.t4"), "tile_not_empty");
+  EXPECT_EQ(violated(acoustic, "system.bx32.by20.rx4.ry4.v2.pf2.t2"), "system_registers");
   EXPECT_EQ(violated(step_of(corpus("yee3d"), {3, {60, 128, 128}}, 2), "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
             "system_tile_in_grid");
   const auto with_rows_of_127 = [](Boundary boundary) {

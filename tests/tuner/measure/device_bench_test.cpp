@@ -160,6 +160,29 @@ TEST_F(DeviceBenchTest, MemoryThatHoldsNoReferenceOfSeveralStepsIsALimit) {
   EXPECT_EQ(swept.outcome, Outcome::ok) << swept.message;
 }
 
+TEST_F(DeviceBenchTest, GridsBesideEachOtherTakeTurnsOnStreamsAndInMemoryOfTheirOwn) {
+  device.launch_ms = 1;
+  device.free_bytes = device.device_memory(0);
+  const CompiledKernel kernel = right(fusing(4));
+  const auto launched = [&](int beside) {
+    const StencilSubject several{problem, beside};
+    DeviceBench alone(device, read_device(device, 0), several, 1);
+    device.launched.clear();
+    const DeviceResult result = alone.run(code(fusing(4)), kernel, kPlan);
+    EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
+    EXPECT_DOUBLE_EQ(result.timing.median_ms, 0.25) << "by the step, as of one grid";
+    return device.launched;
+  };
+  EXPECT_EQ(launched(1).size(), 1U);
+  const auto three = launched(3);
+  EXPECT_EQ(three.size(), 3U);
+  std::set<std::vector<std::byte>> arguments;
+  for (const auto& [stream, of_stream] : three) arguments.insert(of_stream.begin(), of_stream.end());
+  EXPECT_GE(arguments.size(), 3U);
+  device.free_bytes = device.device_memory(0) / 4;
+  EXPECT_EQ(launched(3).size(), 1U) << "no memory for more";
+}
+
 TEST(OutcomeOfErrors, TellsMemoryFromFailedLaunches) {
   EXPECT_EQ(outcome_of(ErrorCode::exceeds_device_memory), Outcome::exceeds_limits);
   EXPECT_EQ(outcome_of(ErrorCode::launch_failed), Outcome::launch_failed);

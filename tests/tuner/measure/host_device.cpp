@@ -93,7 +93,8 @@ void HostDevice::encode_tensor_map(ElementType type, const TensorMapRequest& map
 }
 
 void HostDevice::launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
-                        std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) {
+                        std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) {
+  if (candidates_.contains(function)) launched[stream].emplace(argument.begin(), argument.end());
   if (takes_packed && !checks_.contains(function)) throw Error(ErrorCode::internal, "these parameters must be packed");
   run(function, grid, block, shared_bytes, argument);
 }

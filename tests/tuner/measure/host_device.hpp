@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ class HostDevice : public FakeDriver {
   double launch_ms = 60;  ///< time that every launch of a candidate takes
   /// A GPU that slows down: from this launch of one candidate in a row on, each takes so many times as long.
   int tires_after = std::numeric_limits<int>::max();
-  std::map<std::string, double> tired;              ///< by the candidate's code; others do not tire
-  int launches = 0;                                 ///< launches of candidates, so far
+  std::map<std::string, double> tired;                                ///< by the candidate's code; others do not tire
+  int launches = 0;                                                   ///< launches of candidates, so far
+  std::map<CUstream_st*, std::set<std::vector<std::byte>>> launched;  ///< by stream: arguments of candidates
   int idle_from = std::numeric_limits<int>::max();  ///< from this launch on candidates compute nothing
 
   std::size_t free_bytes = std::size_t{1} << 30;

@@ -26,7 +26,7 @@ ZonedSteps won(const Problem& step, double rate) {
     trial.code = "code";
     trial.rate = rate;
     trial.sustained_rate = trial.watts = 1;
-    zoned.parts.push_back({zone.name, 1, zone.problem, trial});
+    zoned.parts.push_back({zone.name, 1, zone.problem, 1, trial});
   }
   return zoned;
 }
