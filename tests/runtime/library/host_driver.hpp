@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +31,12 @@ class SourceCompiler : public Compiler {
 class HostDriver : public FakeDriver {
  public:
   CUmod_st* load_module(std::span<const std::byte> source) override {
+    const std::scoped_lock lock(loading_);
     sources_.emplace_back(reinterpret_cast<const char*>(source.data()), source.size());
     return reinterpret_cast<CUmod_st*>(sources_.size());
   }
   CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
+    const std::scoped_lock lock(loading_);
     const std::string& text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1);
     const bool is_own = text.find("#include \"stencil_tune/") == std::string::npos;
     const KernelSource source{.text = text, .entry = entry, .is_own = is_own};
@@ -46,6 +49,7 @@ class HostDriver : public FakeDriver {
     return know(reinterpret_cast<CUfunc_st*>(known->second), entry);
   }
   DeviceSymbol symbol(CUmod_st* module, const std::string& name) override {
+    const std::scoped_lock lock(loading_);
     const std::size_t number = numbers_.at(sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1));
     const auto variable = libraries_.at(number - 1).variable(name);
     return {reinterpret_cast<std::uintptr_t>(variable.data()), variable.size()};
@@ -99,6 +103,7 @@ class HostDriver : public FakeDriver {
     return at == std::string::npos ? 1U : static_cast<unsigned>(std::stoul(text.substr(at + kSays.size())));
   }
 
+  std::mutex loading_;  ///< kernels are prepared beside each other
   std::vector<std::string> sources_;
   std::map<std::string, std::size_t> numbers_;  ///< numbers of the kernels that were compiled, by their source
   std::vector<HostLibrary> libraries_;
