@@ -188,6 +188,7 @@ std::shared_ptr<const FusedSystem> fused_system(const Problem& problem, const Tu
                             static_cast<int>(tuning.new_rows),
                             static_cast<int>(tuning.rim),
                             tuning.register_y,
+                            static_cast<int>(tuning.walk_axis),
                             static_cast<int>(axes.boundaries[0]),
                             static_cast<int>(axes.boundaries[1]),
                             static_cast<int>(axes.boundaries[2])};

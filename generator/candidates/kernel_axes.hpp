@@ -2,7 +2,7 @@
 //
 // Kernels always see three axes: x (contiguous), y, z. Kernels of one thread a cell take the grid's axes as they are.
 // Walks take the grid's last axis as their z: a 3D grid keeps its axes, a 2D grid's y becomes the kernel's z and the
-// kernel's y has extent 1.
+// kernel's y has extent 1. A walk along a 3D grid's y (WalkAxis) sees it as its z, and the grid's z as its y.
 #pragma once
 
 #include "generator/stencil/problem.hpp"
@@ -14,7 +14,7 @@
 
 namespace stencil_tune {
 
-struct Family;
+struct Tuning;
 
 using Lengths = std::array<std::int64_t, kMaxRank>;  ///< along the kernel's axes
 
@@ -39,7 +39,7 @@ struct KernelAxes {
   }
 };
 
-KernelAxes kernel_axes(const Problem& problem, const Family& family);
+KernelAxes kernel_axes(const Problem& problem, const Tuning& tuning);
 
 /// How far the stage reads on a grid axis, over all its inputs.
 Reach stage_reach(const Problem& problem, int grid_axis);

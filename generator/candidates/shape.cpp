@@ -67,9 +67,10 @@ Reach stage_reach(const Problem& problem, int grid_axis) {
   return problem.facts.farthest[static_cast<std::size_t>(grid_axis)];
 }
 
-KernelAxes kernel_axes(const Problem& problem, const Family& family) {
+KernelAxes kernel_axes(const Problem& problem, const Tuning& tuning) {
   KernelAxes axes;
-  axes.grid_axis = family.axes(problem.extents.rank);
+  axes.grid_axis = tuning.family->axes(problem.extents.rank);
+  if (tuning.walk_axis == WalkAxis::y) std::swap(axes.grid_axis[1], axes.grid_axis[2]);
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
     const int grid_axis = axes.grid_axis[axis];
     if (grid_axis < 0) continue;
@@ -89,7 +90,7 @@ const FusedSystem& KernelShape::system() const {
 const KernelShape& Candidate::shape() const {
   if (!shape_) {
     KernelShape& shape = shape_.emplace();
-    shape.axes = kernel_axes(*problem_, family());
+    shape.axes = kernel_axes(*problem_, tuning_);
     shape.threads = threads_per_block(tuning_);
     family().shape(*problem_, tuning_, shape);
     place_clusters(*problem_, tuning_, shape);

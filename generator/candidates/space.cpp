@@ -57,7 +57,7 @@ std::vector<int> values_beside(const Parameter& parameter, const std::vector<int
 Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem), limits_(&limits) {
   for (const Family* family : stencil_tune::families()) {
     if (!family->serves(problem)) continue;
-    const KernelAxes axes = kernel_axes(problem, *family);
+    const KernelAxes axes = kernel_axes(problem, Tuning(*family));
     FamilySpace space{family, {}, 1};
     for (const Parameter& parameter : family->parameters) {
       space.values.push_back(parameter.possible ? parameter.possible(parameter.values, problem, limits, axes)

@@ -70,6 +70,12 @@ enum class Filling {
   plain,  ///< by the plain loop, which then asks in every step whether the plane is stored
 };
 
+/// system: which axis of a 3D grid blocks walk along.
+enum class WalkAxis {
+  z,  ///< rows of a tile lie along y
+  y,  ///< rows of a tile lie along z
+};
+
 /// temporal: in which loop threads at an edge of the grid keep the cells that boundary hold does not change.
 enum class HeldLoop {
   apart,    ///< one of their blocks' own; all others' loop knows no such cells
@@ -160,6 +166,7 @@ struct TuningValues {
   SharedParts shared_parts = SharedParts::again;
   EdgeWarps edge_warps = EdgeWarps::work;
   Filling filling = Filling::apart;
+  WalkAxis walk_axis = WalkAxis::z;
 
   bool operator==(const TuningValues&) const = default;
 };

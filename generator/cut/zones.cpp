@@ -14,7 +14,8 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::int64_t kSectorBytesOfRow = 32;
-constexpr std::int64_t kWarpSize = 32;  // lanes of a row of a tile of fused steps
+constexpr std::int64_t kWarpSize = 32;    // lanes of a row of a tile of fused steps
+constexpr std::int64_t kRowsOfTiles = 8;  // tiles of 24, 32, 40 rows span a layer and what is read beside it
 
 using Axes = std::array<bool, kMaxRank>;
 
@@ -270,7 +271,9 @@ Piece with_reads(const Problem& step, std::size_t axis, const Piece& piece, cons
   const bool is_x = axis == 0 && step.extents.rank > 1;
   const bool of_any_lane = step.boundaries[axis] == Boundary::hold;  // else a lane has the cells that it reads
   const std::int64_t cells = of_any_lane ? 1 : std::max(1, update.whole.facts.radius[axis]);
-  const std::int64_t least = is_x ? kWarpSize * cells : 1;
+  const bool is_in_rows = axis > 0 && step.extents.rank == 3 && !piece.inside;
+  const std::int64_t with_both = piece.high - piece.low + (piece.low > 0 ? read : 0) + (piece.high < n ? read : 0);
+  const std::int64_t least = is_x ? kWarpSize * cells : is_in_rows ? round_up(with_both, kRowsOfTiles) : 1;
   Piece wide = piece;
   if (piece.low > 0) wide.low = std::max<std::int64_t>(0, round_down(std::min(piece.low - read, n - least), sector));
   if (piece.high < n) wide.high = std::min(n, round_up(std::max(piece.high + read, least), sector));

@@ -13,7 +13,7 @@ namespace stencil_tune {
 /// Values by their type and a key, each derived once. For several threads.
 class Remembered {
  public:
-  using Key = std::array<int, 8>;
+  using Key = std::array<int, 9>;
 
   /// The value of the key; `derive` makes it where nobody has asked before.
   template <class Value, class Derive>

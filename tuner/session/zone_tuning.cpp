@@ -94,13 +94,11 @@ auto fastest(const Problem& step, All& all) {
   return best;
 }
 
-/// Two, or one where the inside has many fields or updates read far: then more steps while they are faster, else fewer.
-/// Those that are fastest where all around them are known.
+/// Two, or one where the inside has many fields: then more steps while they are faster, else fewer. Those that are
+/// fastest where all around them are known.
 int next_steps(const Problem& step, const std::vector<ZonedSteps>& known) {
   const std::size_t fields = zones(step, 1).front().problem.step.state.size();
-  const auto& radius = step.facts.radius;
-  const bool is_wide = fields > kManyFields || *std::max_element(radius.begin(), radius.end()) > 1;
-  const int first = is_wide ? 1 : std::min(2, step.steps);
+  const int first = fields > kManyFields ? 1 : std::min(2, step.steps);
   const auto fastest_known = fastest(step, known);
   const bool has_best = fastest_known != known.end();
   const int best = has_best ? fastest_known->steps : first;

@@ -80,6 +80,21 @@ Parameter filling_of_levels() {
       .as("bool", "kFillsPlain", {"false", "true"});
 }
 
+/// Where z is short, tiles whose rows lie along it waste less than walks through so few planes.
+Parameter axis_of_the_walk() {
+  constexpr std::int64_t kShort = 4;  // times as short as y
+  return word<WalkAxis>("axis of the walk", &Tuning::walk_axis,
+                        {{WalkAxis::z, "walkz", "z; rows of a tile lie along y"},
+                         {WalkAxis::y, "walky", "y; rows of a tile lie along z"}},
+                        "which axis of a 3D grid a block walks along")
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
+        const auto& n = problem.extents.n;
+        const bool is_flat = problem.extents.rank == 3 && kShort * n[2] <= n[1];
+        return is_flat ? values : std::vector<int>{static_cast<int>(WalkAxis::z)};
+      })
+      .without_constant();  // the kernel's axes say what follows
+}
+
 Parameter fused_steps() {
   return number("fused steps", "t", &Tuning::steps, "kSteps", {1, 2, 3, 4, 5, 6, 8, 10, 12, 16},
                 "steps, with all their stages, that a launch makes in one pass over memory")
@@ -108,6 +123,7 @@ std::vector<Parameter> parameters() {
           warps_at_edges(),
           rims_of_tiles(),
           filling_of_levels(),
+          axis_of_the_walk(),
           block_rasterization(),
           store_hint(),
           unrolled_iterations({1, 2, 3, 4, 5}).within(of_walks),

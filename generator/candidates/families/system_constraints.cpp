@@ -54,6 +54,12 @@ Verdict planes_reflected_once(const Candidate& candidate, const Limits&) {
   return fmt::format("boundary reflect along {} planes, of which levels read so far that it takes {}", planes, least);
 }
 
+Verdict walk_axis(const Candidate& candidate, const Limits&) {
+  const int rank = candidate.problem().extents.rank;
+  if (candidate.tuning().walk_axis == WalkAxis::z || rank == 3) return {};
+  return fmt::format("a walk along y of a grid of rank {}, whose walks go along its last axis", rank);
+}
+
 Verdict new_rows(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().new_rows == NewRows::fresh) return {};
   Tuning fresh = candidate.tuning();
@@ -89,6 +95,7 @@ std::vector<Constraint> system_constraints() {
        verifiable_steps},
       {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
        asynchronous_copies},
+      {"system_walk", "Of 3D grids alone a block walks along another axis than the last.", walk_axis},
       {"system_warps", "One warp spans the tile of a system in x.", one_warp},
       {"system_prefetch", "A kernel of a system has at least one plane on its way.", planes_on_their_way},
       {"system_reach", "What a thread of a system reads beyond its cells, its neighbours hold.", reach},

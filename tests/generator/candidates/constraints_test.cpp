@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
+#include "tests/generator/corpus.hpp"
 #include "tests/generator/problems.hpp"
 
 #include <gmock/gmock.h>
@@ -404,6 +405,9 @@ p = "p_prev"
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", of_one_step);
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", limits_of_architecture("sm_75"));
   add(waves(512), "system.bx64.by4.rx2.ry2.v2.t2.ch3");
+  const Problem flat_waves =
+      make_problem(corpus("gray_scott2d"), ElementType::f32, {}, {2, {512, 512, 1}}, 0, 8, kWholeStep);
+  add(flat_waves, "system.bx32.by1.rx2.v2.pf2.t2.walky");
   add(waves(512), "system.bx32.by4.rx2.ry1.v2.pf2.t2.ch3");
   add(waves(510), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
   add(make_problem(wave, ElementType::f32, {Boundary::hold, Boundary::hold, Boundary::reflect}, {3, {512, 512, 2}}, 0,

@@ -131,6 +131,7 @@ HostCase system_case(const Stencil& stencil, ElementType type, const Boundaries&
   const auto add = [&](std::int64_t wider, std::int64_t higher, std::int64_t planes, std::int64_t pad) {
     Extents extents{rank, {shape.width + wider, rank > 1 ? planes : 1, 1}};
     if (rank == 3) extents = {3, {shape.width + wider, shape.height + higher, planes}};
+    if (tuning.walk_axis == WalkAxis::y) std::swap(extents.n[1], extents.n[2]);
     const std::int64_t whole = (extents.n[0] + tuning.vector - 1) / tuning.vector * tuning.vector;
     const Problem problem = problem_on(extents, whole + pad);
     const bool updates = updated_box(problem).cells() > 0;
@@ -326,6 +327,14 @@ std::vector<HostCase> system_parameter_cases() {
   // Warps that rest and levels that fill by the plain loop, together.
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold),
       "system.bx32.by6.rx2.ry4.v2.tmarows.pf1.t2.rest.fillplain.ch3.u2");
+  // Walks along y, whose rows lie along z.
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    add(corpus("acoustic3d_o4"), f32, on_all_sides(boundary), "system.bx32.by4.rx2.ry4.v2.pf2.t2.walky.ch2.u2");
+  }
+  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.fillplain.walky.ch3.u2");
+  add(corpus("yee3d"), f64, {hold, clamp, periodic}, "system.bx32.by8.rx2.v2.pf2.t2.late.rest.walky.ch2");
+  add(predictor_corrector(3), f32, {reflect, zero, hold}, "system.bx32.by3.rx2.ry4.v1.pf1.t2.rim.walky.ch2");
+  add(corpus("yee3d_layer"), f32, {periodic, hold, zero}, "system.bx32.by4.rx2.ry2.v2.pf2.t2.walky.ch2");
   // Chunks of few planes, the last of which lies nearer to the end than what is mirrored there.
   add(ahead_alone(2), f32, on_all_sides(reflect), "system.bx32.by1.rx2.v2.pf2.t1.ch12");
   add(ahead_alone(2), f64, on_all_sides(reflect), "system.bx32.by1.rx2.v2.pf2.t3.ch16");

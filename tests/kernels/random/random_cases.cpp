@@ -146,11 +146,13 @@ const Family& random_family(Draw& draw, const Problem& problem) {
   return family_named(draw.one_in(2) ? "direct" : "tiled");
 }
 
-/// The search draws no planes in shared memory and no threads that cover the input: these are made of what it draws.
-Tuning textbook_form(Draw& draw, const Space& space, const Tuning& drawn) {
+/// The search draws no planes in shared memory, no threads that cover the input, and walks along y in flat grids alone:
+/// these are made of what it draws.
+Tuning undrawn_form(Draw& draw, const Space& space, const Tuning& drawn) {
   Tuning form = drawn;
   form.planes = draw.one_of({Planes::shared, Planes::mixed});
   form.cover = draw.one_of({Cover::output, Cover::output, Cover::input});
+  if (form.family->advances_all_fields) form.walk_axis = draw.one_of({WalkAxis::z, WalkAxis::y});
   const Tuning used = with_used_values_alone(form);
   return space.legal(used) ? used : drawn;
 }
@@ -178,7 +180,7 @@ std::optional<RandomCase> try_case(Draw& draw, Plan plan, Choice choose) {
   for (int tries = 0; tries < kCandidateTries; ++tries) {
     auto tuning = space.sample(family, draw.engine());
     if (!tuning) return std::nullopt;
-    if (draw.one_in(2)) tuning = textbook_form(draw, space, *tuning);
+    if (draw.one_in(2)) tuning = undrawn_form(draw, space, *tuning);
     std::vector<Problem> grids = random_grids(draw, result.planned, limits, *tuning);
     std::erase_if(grids, [&](const Problem& grid) { return !can_be_verified(grid, *tuning); });
     if (grids.empty()) continue;
