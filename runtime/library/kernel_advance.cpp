@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace stencil_tune {
@@ -40,6 +41,37 @@ void make_run(const Kernel::State& state, RunLayers layers, PointRun* points, co
   run.leave(fields);
 }
 
+/// For each part, how often it is launched in a run of so many steps. parts: those that take part, the last one by one
+/// step. Their times together are least where all are known; else those with most steps, the first, go first.
+std::vector<std::int64_t> launches_of(std::span<const PlanPart* const> parts, std::int64_t steps) {
+  constexpr std::int64_t kChosen = 64;  // steps of which all ways are tried; those before them are the first part's
+  std::vector<std::int64_t> launches(parts.size(), 0);
+  const bool all_known = std::all_of(parts.begin(), parts.end(), [](const PlanPart* part) { return part->time > 0; });
+  const std::int64_t chosen = all_known ? kChosen : 0;
+  for (std::size_t i = 0; i < parts.size() && steps > chosen; ++i) {
+    launches[i] = (steps - chosen) / parts[i]->steps;
+    steps -= launches[i] * parts[i]->steps;
+    if (all_known) break;
+  }
+  std::vector<double> least{0};
+  std::vector<std::size_t> last{0};  // [steps]: the part that makes the last of them
+  while (std::ssize(least) <= steps) {
+    const std::size_t now = least.size();
+    least.push_back(std::numeric_limits<double>::infinity());
+    last.push_back(0);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto of_part = static_cast<std::size_t>(parts[i]->steps);
+      if (of_part > now || least[now - of_part] + parts[i]->time >= least[now]) continue;
+      least[now] = least[now - of_part] + parts[i]->time;
+      last[now] = i;
+    }
+  }
+  for (; steps > 0; steps -= parts[last[static_cast<std::size_t>(steps)]]->steps) {
+    ++launches[last[static_cast<std::size_t>(steps)]];
+  }
+  return launches;
+}
+
 }  // namespace
 
 KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
@@ -59,10 +91,14 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
 }
 
 void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
+  std::vector<const PlanPart*> parts;
   for (std::size_t number = 0; number < state_.plan.size(); ++number) {
-    const PlanPart& part = state_.plan[number];
-    if (!takes_part(part, number)) continue;
-    for (; steps >= part.steps; steps -= part.steps) launch(part, number, std::exchange(split, nullptr));
+    if (takes_part(state_.plan[number], number)) parts.push_back(&state_.plan[number]);
+  }
+  const std::vector<std::int64_t> launches = launches_of(parts, steps);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = static_cast<std::size_t>(parts[i] - state_.plan.data());
+    for (std::int64_t n = 0; n < launches[i]; ++n) launch(*parts[i], number, std::exchange(split, nullptr));
   }
 }
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -96,7 +95,7 @@ std::optional<Choice> any_choice(const Zone& zone, const LookupTarget& target, i
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
-/// Nanoseconds of a step; zones whose rate nobody knows count as slow ones. Infinite where none is known.
+/// Nanoseconds of a step; zones whose rate nobody knows count as slow ones.
 double time_of(const PlanPart& part) {
   double known = 0, known_cells = 0, unknown_cells = 0;
   for (const StageKernel& zone : part.stages) {
@@ -104,7 +103,6 @@ double time_of(const PlanPart& part) {
     known += rate > 0 ? cells / rate : 0;
     (rate > 0 ? known_cells : unknown_cells) += cells;
   }
-  if (known_cells == 0) return std::numeric_limits<double>::infinity();
   return known + kUnknownZoneSlowdown * unknown_cells * known / known_cells;
 }
 
@@ -132,7 +130,7 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
     if (is_new) {
       choice = choose_for_zone(request, zone, steps, facts);
       const bool is_largest = &zone == &zones.front();
-      if (!choice && (!is_largest || steps == 1)) choice = any_choice(zone, target_of(request, facts), steps);
+      if (!choice && !is_largest) choice = any_choice(zone, target_of(request, facts), steps);
     }
     if (!choice) return std::nullopt;
     choices.push_back(*choice);
@@ -173,23 +171,24 @@ double Kernel::State::known_rate() const {
 bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts) {
   const Problem& step = state.step;
   if (!asks_layers(step) || !step.step.obstacle.empty()) return false;
-  std::optional<PlanPart> best, single;
+  // The fastest, and the fastest of fewer steps: a run has few left for it that the stages have to make one by one.
+  std::optional<PlanPart> best, shorter;
   for (int steps = 1; steps <= std::min(kMostStepsInZones, request.steps); ++steps) {
     auto part = make_in_zones(request, step, steps, facts);
-    if (!part) continue;
-    if (!best || time_of(*part) < time_of(*best)) {
-      if (best && best->steps == 1) single = std::move(best);
-      best = std::move(part);
-    } else if (steps == 1) {
-      single = std::move(part);
-    }
+    if (!part || (best && time_of(*part) >= time_of(*best))) continue;
+    shorter = std::exchange(best, std::move(part));
   }
-  if (!best || rate_of(step, *best) <= state.known_rate()) return false;
+  const double of_stages = state.known_rate();
+  if (!best || rate_of(step, *best) <= of_stages) return false;
   PlanPart stages = std::move(state.plan.back());
+  const double step_time = time_of(*best);
+  stages.time = of_stages > 0 ? step_time * rate_of(step, *best) / of_stages : kUnknownZoneSlowdown * step_time;
   state.plan.clear();
-  const bool fuses = best->steps > 1;
-  state.plan.push_back(std::move(*best));
-  if (fuses && single) state.plan.push_back(std::move(*single));
+  for (std::optional<PlanPart>* part : {&best, &shorter}) {
+    if (!*part) continue;
+    (*part)->time = time_of(**part) * (*part)->steps;
+    state.plan.push_back(std::move(**part));
+  }
   state.plan.push_back(std::move(stages));
   return true;
 }

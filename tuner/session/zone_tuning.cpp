@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
 
 namespace stencil_tune {
 namespace {
@@ -24,6 +25,8 @@ constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps 
 /// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
 constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
 constexpr double kSmallShare = 0.25;  // of the budget, for the small ones
+constexpr double kLeastSmallS = 10;   // seconds of one: its first candidates compile for as long as others'
+constexpr double kEqualShare = 0.5;   // of a round, that all its zones share alike; the rest goes by their cells
 constexpr double kMostBeside = 16;    // zones that run at once while one is timed
 constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
 
@@ -53,10 +56,24 @@ bool is_small(const Problem& step, const ZonedSteps::Part& part) {
   return cells_of(part.problem) < kSmallZone * cells_of(step);
 }
 
-/// Its share of a round, among those of the others. Small ones compile for as long as each other.
-double weight_of(const Problem& step, const ZonedSteps::Part& part) {
-  if (is_small(step, part)) return 1;
+double weight_of(const ZonedSteps::Part& part) {
   return part.zones * cells_of(part.problem) * (part.name == "inside" ? 1 : kLayerWeight);
+}
+
+/// One after the other, each with its share of the budget.
+void tune_parts(std::span<ZonedSteps::Part* const> parts, const Target& target, const TuningSettings& settings,
+                Database& database, SessionObserver& observer) {
+  DividedBudget budget(settings);
+  double weights = 0;
+  for (const ZonedSteps::Part* part : parts) weights += weight_of(*part);
+  for (ZonedSteps::Part* part : parts) {
+    if (*settings.stop) return;
+    observer.waiting(fmt::format("tuning {} of zone {}", counted(target.limits.least_fused_steps, "step"), part->name));
+    const double by_cells = weight_of(*part) / weights, equal = 1.0 / static_cast<double>(parts.size());
+    TuningSettings of_part = budget.next(kEqualShare * equal + (1 - kEqualShare) * by_cells);
+    of_part.beside = part->beside;
+    part->winner = tune_stencil(part->problem, target, of_part, database, observer).result.winner;
+  }
 }
 
 int rounds_within(double budget_s, int rank) {
@@ -94,11 +111,11 @@ auto fastest(const Problem& step, All& all) {
   return best;
 }
 
-/// Two, or one where the inside has many fields: then more steps while they are faster, else fewer. Those that are
-/// fastest where all around them are known.
+/// Two, four in planes, or one where the inside has many fields: then more steps while they are faster, else fewer.
+/// Those that are fastest where all around them are known.
 int next_steps(const Problem& step, const std::vector<ZonedSteps>& known) {
   const std::size_t fields = zones(step, 1).front().problem.step.state.size();
-  const int first = fields > kManyFields ? 1 : std::min(2, step.steps);
+  const int first = fields > kManyFields ? 1 : std::min(step.extents.rank == 3 ? 2 : 4, step.steps);
   const auto fastest_known = fastest(step, known);
   const bool has_best = fastest_known != known.end();
   const int best = has_best ? fastest_known->steps : first;
@@ -126,19 +143,15 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
   const int rounds = rounds_within(settings.session.budget_s, step.extents.rank);
   std::set<int> tuned;
   const auto tune = [&](ZonedSteps& zoned, bool small, const TuningSettings& of_round) {
-    DividedBudget budget(of_round);
-    double weights = 0;
-    for (const ZonedSteps::Part& part : zoned.parts)
-      weights += is_small(step, part) == small ? weight_of(step, part) : 0;
+    std::vector<ZonedSteps::Part*> parts;
+    for (ZonedSteps::Part& part : zoned.parts) {
+      if (is_small(step, part) == small) parts.push_back(&part);
+    }
+    const double most = std::max(1.0, of_round.session.budget_s / kLeastSmallS);
+    if (small && static_cast<double>(parts.size()) > most) parts.resize(static_cast<std::size_t>(most));
     Target of_steps = target;
     of_steps.limits.least_fused_steps = zoned.steps;
-    for (ZonedSteps::Part& part : zoned.parts) {
-      if (is_small(step, part) != small || *settings.stop) continue;
-      observer.waiting(fmt::format("tuning {} of zone {}", counted(zoned.steps, "step"), part.name));
-      TuningSettings of_part = budget.next(weight_of(step, part) / weights);
-      of_part.beside = part.beside;
-      part.winner = tune_stencil(part.problem, of_steps, of_part, database, observer).result.winner;
-    }
+    tune_parts(parts, of_steps, of_round, database, observer);
   };
   for (int round = 0; round < rounds && !*settings.stop; ++round) {
     ZonedSteps zoned;

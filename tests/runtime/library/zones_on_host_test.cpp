@@ -89,19 +89,25 @@ bool is_in_layer(const Problem& problem, int field, std::size_t cell) {
 class ZonesOnHost : public SystemsOnHost {
  protected:
   /// A library in which problems of so many steps have a winner that fuses all of them: all problems, or those of no
-  /// layer ("inside").
-  Kernel lookup_tuned(const Problem& step, int steps, std::string_view known = "all") {
+  /// layer ("inside"). Flat ones are walked through along y.
+  Kernel lookup_tuned(const Problem& step, std::set<int> steps, std::string_view known = "all") {
     LibraryParts parts;
     parts.driver = [this]() -> Driver& { return driver_; };
     parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
-    parts.winners = [steps, known, whole = step.extents](const Problem& problem, const std::string&) {
-      if (problem.steps != steps || (known == "inside" && asks_layers(problem))) return std::vector<WinnerRecord>();
-      const bool fuses = steps > 1 || problem.stencil.stages.size() > 1;
+    parts.winners = [this, steps, known, whole = step.extents](const Problem& problem, const std::string&) {
+      const int fused = problem.steps;
+      if (steps.count(fused) == 0 || (known == "inside" && asks_layers(problem))) return std::vector<WinnerRecord>();
+      const bool fuses = fused > 1 || problem.stencil.stages.size() > 1;
       auto tuning = default_candidate(family_named(fuses ? "system" : "direct"), problem, {});
       if (!tuning) return std::vector<WinnerRecord>();
-      if (fuses) tuning->steps = steps;
-      WinnerRecord won = winner_of(problem, steps, *tuning);
-      if (problem.extents != whole) won.trial.rate *= 2;
+      if (fuses) tuning->steps = fused;
+      Tuning along_y = parse_code("system.bx32.by4.rx1.ry4.v1.pf2.t2.walky");
+      along_y.steps = fused;
+      const bool is_flat = problem.extents.rank == 3 && problem.extents.n[2] < problem.extents.n[1] / 2;
+      if (is_flat && fuses && is_legal({problem, along_y}, {})) tuning = along_y;
+      walks_along_y_ += tuning->walk_axis == WalkAxis::y;
+      WinnerRecord won = winner_of(problem, fused, *tuning);
+      won.trial.rate = fused * (problem.extents != whole ? 2 : 1);
       return std::vector<WinnerRecord>{won};
     };
     library_.emplace(std::make_unique<Library::Impl>(std::move(parts)));
@@ -112,6 +118,8 @@ class ZonesOnHost : public SystemsOnHost {
                              .alignment = 8,
                              .steps = 100});
   }
+
+  int walks_along_y_ = 0;  ///< winners that do
 
   void expect_right(const Problem& problem, Kernel& kernel, int steps) {
     std::mt19937_64 random(7);
@@ -155,12 +163,11 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
   using enum Boundary;
   for (const auto& [definition, boundary, layers, fused] : {Case{kAbsorbed, hold, "9", 2},
                                                             {kAbsorbed, hold, "x=6:0,y=0:8", 1},
-                                                            {kAbsorbed, zero, "x=11:5,y=7", 3},
                                                             {kSponge, reflect, "x=6:0,y=0:8", 2},
                                                             {kSponge, hold, "x=11:5,y=7", 2}}) {
     const Problem problem = layered(definition, {2, {131, 71, 1}}, layers, boundary);
     SCOPED_TRACE(problem.stencil.name + " " + std::string(name(boundary)) + " " + layers);
-    Kernel kernel = lookup_tuned(problem, fused);
+    Kernel kernel = lookup_tuned(problem, {fused});
     EXPECT_EQ(kernel.fused_steps(), fused);
     EXPECT_NE(kernel.run_evidence().sentence().find("zones"), std::string::npos);
     kernel.prepare();
@@ -171,11 +178,32 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
 /// Zones whose winner nobody knows have a kernel all the same.
 TEST_F(ZonesOnHost, OneInThreeAxesOfWhichOnlyTheInsideIsKnown) {
   const Problem problem = layered(kThreeAxes, {3, {72, 24, 22}}, "x=5,y=3,z=0:4", Boundary::zero);
-  Kernel kernel = lookup_tuned(problem, 2, "inside");
+  Kernel kernel = lookup_tuned(problem, {2}, "inside");
   EXPECT_EQ(kernel.fused_steps(), 2);
   EXPECT_EQ(kernel.match(), Match::default_candidate) << "what most cells of a layer run";
   kernel.prepare();
   expect_right(problem, kernel, 5);
+}
+
+TEST_F(ZonesOnHost, WhatIsLeftOfARunIsMadeByZonesOfFewerSteps) {
+  const Problem problem = layered(kAbsorbed, {2, {131, 71, 1}}, "x=11:5,y=7", Boundary::zero);
+  Kernel kernel = lookup_tuned(problem, {2, 3});
+  EXPECT_EQ(kernel.fused_steps(), 3);
+  kernel.prepare();
+  for (const auto& [steps, launches] : {std::pair{8, 3}, {4, 2}}) {  // 3 + 3 + 2, and 2 + 2: no single one
+    driver_.launched = 0;
+    expect_right(problem, kernel, steps);
+    EXPECT_EQ(driver_.launched, launches * 9);
+  }
+}
+
+TEST_F(ZonesOnHost, AFaceAlongZIsWalkedThroughAlongY) {
+  const Problem problem = layered(kThreeAxes, {3, {72, 66, 30}}, "x=0,y=0,z=0:9", Boundary::zero);
+  Kernel kernel = lookup_tuned(problem, {2});
+  EXPECT_EQ(kernel.fused_steps(), 2) << kernel.run_evidence().sentence();
+  EXPECT_GT(walks_along_y_, 0);
+  kernel.prepare();
+  expect_right(problem, kernel, 2);
 }
 
 /// Sources in every zone and at their seams, and receivers beside them.
@@ -214,7 +242,7 @@ TEST_F(ZonesOnHost, SourcesAndReceiversAreThoseOfTheWholeGrid) {
     kernel.advance_with_points(points, {series.data(), records.data()}, nullptr, fields, kSteps);
     return std::pair(points.fused_steps(), records);
   };
-  const auto [fused, found] = run(lookup_tuned(problem, 2));
+  const auto [fused, found] = run(lookup_tuned(problem, {2}));
   const auto [single, expected] = run(lookup(problem, {}));
   EXPECT_EQ(fused, 2);
   EXPECT_EQ(single, 1);
@@ -296,7 +324,7 @@ m_next = "m"
           << zone.name;
     }
   }
-  Kernel kernel = lookup_tuned(problem, 2);
+  Kernel kernel = lookup_tuned(problem, {2});
   EXPECT_EQ(kernel.fused_steps(), 2);
   kernel.prepare();
   expect_right(problem, kernel, 5);

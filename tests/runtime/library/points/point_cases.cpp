@@ -145,6 +145,7 @@ std::vector<PointCase> point_cases() {
              "system.bx32.by14.rx2.ry3.v2.pf1.t2.ch2.rim"),
       system("yee3d", kYee3d, everywhere(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2"),
       system("yee3d_periodic", kYee3d, everywhere(periodic), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"),
+      system("wave3d_along_y", kWave3d, kTurning, "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3.walky.u2"),
       one_field("heat3d", 3, kOthers, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2"),
       one_field("heat3d_sums", 3, everywhere(hold), "temporal.bx32.by4.rx2.ry4.sums.pf2.t3"),
       one_field("heat3d_two_warps_wide", 3, everywhere(zero), "temporal.bx64.by2.ry3.pf2.t2.u2"),
