@@ -234,6 +234,20 @@ bool asks_layers(const Stencil& stencil, std::size_t axis) {
   });
 }
 
+/// Whether the error says that nothing is left of a stage.
+bool is_no_stencil(const Error& error) {
+  return error.code() == ErrorCode::malformed_definition || error.code() == ErrorCode::invalid_argument;
+}
+
+std::optional<Stencil> simplified(const Stencil& stencil, const Axes& no_layer) {
+  try {
+    return Simplified(stencil, no_layer).run();
+  } catch (const Error& error) {
+    if (!is_no_stencil(error)) throw;
+    return std::nullopt;
+  }
+}
+
 /// The updates of a grid's zones, each made once. Where nothing is left of a stage it is the whole update.
 class ZoneUpdates {
  public:
@@ -245,9 +259,7 @@ class ZoneUpdates {
     try {
       update = make_update(step_, steps_, no_layer);
     } catch (const Error& error) {
-      const bool is_no_stencil =
-          error.code() == ErrorCode::malformed_definition || error.code() == ErrorCode::invalid_argument;
-      if (!is_no_stencil || no_layer == Axes{}) throw;
+      if (!is_no_stencil(error) || no_layer == Axes{}) throw;
       update = of({});
     }
     return *update;
@@ -389,6 +401,28 @@ std::vector<Zone> zones(const Problem& step, int steps) {
   std::stable_sort(zones.begin(), zones.end(),
                    [](const Zone& a, const Zone& b) { return a.box.cells() > b.box.cells(); });
   return zones;
+}
+
+std::optional<Stencil> zone_stencil(const Stencil& stencil, std::string_view key) {
+  for (unsigned inside = 1; inside < 8; ++inside) {
+    Axes no_layer{};
+    bool has_layers = true;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      no_layer[axis] = (inside >> axis & 1U) != 0;
+      has_layers = has_layers && (!no_layer[axis] || asks_layers(stencil, axis));
+    }
+    if (!has_layers) continue;
+    std::optional<Stencil> left = simplified(stencil, no_layer);
+    if (!left || stencil_key(*left) != key) continue;
+    LayerWidths widths = stencil.layers.value_or(LayerWidths{});
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      widths.high[axis] = 0;
+      if (no_layer[axis]) widths.low[axis] = 0;
+    }
+    left->layers = widths;
+    return left;
+  }
+  return std::nullopt;
 }
 
 std::vector<Problem> zone_problems(const std::vector<Zone>& zones) {

@@ -14,7 +14,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -31,6 +33,10 @@ struct Zone {
 /// those of most cells first.
 /// Nothing where no update asks for layers, or where the grid is too small to have cells inside.
 std::vector<Zone> zones(const Problem& step, int steps);
+
+/// What is left of the stencil in a zone at the low end of its layers, where that has this key: winners of zones are
+/// stored under the whole stencil's name.
+std::optional<Stencil> zone_stencil(const Stencil& stencil, std::string_view key);
 
 /// The most steps that zones make at once.
 inline constexpr int kMostStepsInZones = 8;

@@ -1,5 +1,6 @@
 #include "generator/definition/corpus.hpp"
 
+#include "generator/cut/zones.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
@@ -50,6 +51,7 @@ std::optional<Stencil> known_stencil(std::string_view name, std::string_view key
   try {
     Stencil stencil = find_stencil(name);
     if (stencil_key(stencil) == key) return stencil;
+    return zone_stencil(stencil, key);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unknown_name) throw;
   }

@@ -13,7 +13,8 @@ namespace stencil_tune {
 /// The corpus's definitions, under their file names: "corpus/yee3d.toml".
 std::span<const TemplateFile> corpus_files();
 
-/// The stencil of that name, where it has this key too: what was stored may be another one of the same name.
+/// The stencil of that name, where it has this key too, or what is left of it in a zone of a grid with layers, where
+/// that has it: what was stored may be another one of the same name.
 std::optional<Stencil> known_stencil(std::string_view name, std::string_view key);
 
 }  // namespace stencil_tune

@@ -115,13 +115,13 @@ const StageKernel& Kernel::State::main_stage(int stage) const {
 }
 
 const Evidence& Kernel::State::run_evidence() const noexcept {
-  // Small zones whose rate nobody knows do not count.
+  // Small zones do not count.
   const std::vector<StageKernel>& main = main_stages();
   constexpr double kSmallZone = 0.02;  // share of the cells
   const double small = kSmallZone * static_cast<double>(step.extents.cells());
   const auto badness = [&](const StageKernel& stage) {
     const bool is_small = plan.front().in_zones && static_cast<double>(stage.updated.cells()) < small;
-    return is_small && !(stage.evidence.gstencils > 0) ? Match::exact : stage.evidence.match;
+    return is_small ? Match::exact : stage.evidence.match;
   };
   const auto worst = std::max_element(
       main.begin(), main.end(), [&](const StageKernel& a, const StageKernel& b) { return badness(a) < badness(b); });

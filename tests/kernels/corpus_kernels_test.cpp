@@ -35,9 +35,13 @@ std::size_t place_of(const std::string& name) {
 
 int stage_count(const Stencil& stencil) { return static_cast<int>(stencil.stages.size()); }
 
-Problem stage_problem(const Stencil& stencil, int stage, ElementType type, const Boundaries& boundaries,
+/// Periodic axes have no ends, and no layers.
+Problem stage_problem(Stencil stencil, int stage, ElementType type, const Boundaries& boundaries,
                       const Extents& extents) {
-  return make_problem(stencil, type, boundaries, extents, 0, 1, stage);
+  for (std::size_t axis = 0; stencil.layers && axis < kMaxRank; ++axis) {
+    if (boundaries[axis] == Boundary::periodic) stencil.layers->low[axis] = stencil.layers->high[axis] = 0;
+  }
+  return make_problem(std::move(stencil), type, boundaries, extents, 0, 1, stage);
 }
 
 Extents cube(int rank, std::int64_t n) { return {rank, {n, rank > 1 ? n : 1, rank > 2 ? n : 1}}; }
@@ -81,6 +85,13 @@ class PlainStage {
 
  private:
   double cell(const std::string& field, std::array<std::int64_t, kMaxRank> place) const {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (field != std::string(1, "xyz"[axis]) + "_in_layer") continue;
+      const LayerWidths widths = problem_.stencil.layers.value_or(LayerWidths{});
+      const bool in_low = widths.low[axis] > 0 && place[axis] < widths.low[axis];
+      const bool in_high = widths.high[axis] > 0 && place[axis] >= problem_.extents.n[axis] - widths.high[axis];
+      return in_low || in_high ? 1 : 0;
+    }
     const std::vector<int> inputs = kernel_inputs(problem_);
     const auto is_field = [&](int index) { return problem_.stencil.fields[static_cast<std::size_t>(index)] == field; };
     const auto input = std::find_if(inputs.begin(), inputs.end(), is_field);

@@ -8,7 +8,8 @@
 
 namespace stencil_tune {
 
-/// A field's value at an offset from the cell being updated.
+/// A field's value at an offset from the cell being updated, as it stands in memory; of "x_in_layer" whether the cell
+/// there lies in a layer of the axis.
 using CellReader = std::function<double(const std::string& field, int x, int y, int z)>;
 using CoefficientReader = std::function<double(const std::string& name)>;
 

@@ -1,5 +1,6 @@
 #include "generator/definition/corpus.hpp"
 #include "generator/candidates/space.hpp"
+#include "generator/cut/zones.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/kernel_source/regroup.hpp"
 #include "generator/kernel_source/source.hpp"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::string path_of(const std::string& name) { return "corpus/" + name + ".toml"; }
 
-/// Between 0 and 1, the same for the same place; 0 or 1 for the game of life.
+/// Between 0 and 1, the same for the same place; 0 or 1 for the game of life, and where it is asked for layers.
 double value_at(int cell, const std::string& field, const Offset& offset) {
   std::uint64_t hash = std::hash<std::string>()(field) ^ 0x9e3779b97f4a7c15u;
   for (const int part : {cell, offset[0], offset[1], offset[2]}) {
@@ -30,7 +31,8 @@ double value_at(int cell, const std::string& field, const Offset& offset) {
     hash ^= hash >> 31;
   }
   const double value = static_cast<double>(hash >> 11) * 0x1p-53;
-  return field == "alive" ? std::round(value) : value;
+  const bool is_asked = field.size() > 9 && field.compare(field.size() - 9, 9, "_in_layer") == 0;
+  return field == "alive" || is_asked ? std::round(value) : value;
 }
 
 double evaluate(const Stencil& stencil, NodeId root, int cell) {
@@ -51,6 +53,9 @@ double evaluate(const Stencil& stencil, NodeId root, int cell) {
       case Operation::read:
       case Operation::profile:
         values.push_back(value_at(cell, stencil.fields[static_cast<std::size_t>(node.index)], node.offset));
+        break;
+      case Operation::in_layer:
+        values.push_back(value_at(cell, std::string(1, "xyz"[node.index]) + "_in_layer", node.offset));
         break;
       case Operation::negate:
         values.push_back(-v(0));
@@ -117,7 +122,6 @@ double evaluate(const Stencil& stencil, NodeId root, int cell) {
       case Operation::before:
       case Operation::after:
       case Operation::outside:
-      case Operation::in_layer:
       case Operation::floor:
       case Operation::modulo:
       case Operation::random:
@@ -227,6 +231,20 @@ TEST(CorpusFolder, TellsAnotherStencilOfTheSameNameApart) {
   EXPECT_TRUE(known_stencil("yee3d", key));
   EXPECT_FALSE(known_stencil("yee3d_lossy", key));
   EXPECT_FALSE(known_stencil("mine", key));
+}
+
+TEST(CorpusFolder, KnowsWhatIsLeftOfAStencilInAZone) {
+  const Problem step =
+      make_problem(find_stencil("acoustic3d_o2_cpml"), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 3, kWholeStep);
+  int known = 0;
+  for (const Zone& zone : zones(step, 3)) {
+    const std::string key = stencil_key(zone.problem.stencil);
+    const auto found = known_stencil("acoustic3d_o2_cpml", key);
+    ASSERT_TRUE(found) << zone.name;
+    EXPECT_EQ(found->fields, zone.problem.stencil.fields) << zone.name;
+    ++known;
+  }
+  EXPECT_EQ(known, 27);
 }
 
 TEST(CorpusFolder, HeatIsTheBuiltIn) {

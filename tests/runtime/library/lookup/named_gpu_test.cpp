@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <tuple>
 
 namespace stencil_tune {
 namespace {
@@ -46,6 +47,20 @@ TEST(NamedGpu, WinnersThatShipAreFoundByShortNameAndModel) {
     EXPECT_GT(kernel.evidence().gstencils, 500);
     EXPECT_EQ(kernel.architecture(), "sm_90");
     EXPECT_NE(kernel.evidence().sentence().find("no GPU was asked"), std::string::npos);
+  }
+}
+
+/// Absorbing layers: what an untuned run of a stencil of the corpus, and of stencil_tune.models' waves, is made of.
+TEST(NamedGpu, WavesInMatchedLayersAreMadeInZonesByWinnersThatShip) {
+  const TemporaryFolder folder;
+  Library library = shipped_library(folder);
+  for (const auto& [name, steps, rate] : {std::tuple{"acoustic3d_o2_cpml", 3, 200}, {"acoustic3d_o4_cpml", 2, 100}}) {
+    const Stencil stencil = find_stencil(name);
+    const Request request{.stencil = stencil, .extents = {3, {512, 512, 512}}, .steps = 100, .gpu = "h200"};
+    const Kernel kernel = library.lookup(request);
+    EXPECT_EQ(kernel.fused_steps(), steps) << name;
+    EXPECT_EQ(kernel.match(), Match::exact) << kernel.run_evidence().sentence();
+    EXPECT_GT(kernel.run_evidence().gstencils, rate) << name;
   }
 }
 
