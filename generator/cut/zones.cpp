@@ -13,6 +13,7 @@
 namespace stencil_tune {
 namespace {
 
+constexpr const char* kInside = "inside";
 constexpr std::int64_t kSectorBytesOfRow = 32;
 constexpr std::int64_t kWarpSize = 32;    // lanes of a row of a tile of fused steps
 constexpr std::int64_t kRowsOfTiles = 8;  // tiles of 24, 32, 40 rows span a layer and what is read beside it
@@ -367,7 +368,7 @@ Zone make_zone(const Problem& step, int steps, const Pieces& pieces, const ZoneU
     widths.high[axis] = piece.layer_high;
     if (!piece.inside) zone.name += kAxisNames[axis];
   }
-  if (zone.name.empty()) zone.name = "inside";
+  if (zone.name.empty()) zone.name = kInside;
   Stencil stencil = update.whole.stencil;
   stencil.layers = widths;
   zone.fields = update.fields;
@@ -403,13 +404,16 @@ std::vector<Zone> zones(const Problem& step, int steps) {
   return zones;
 }
 
-std::optional<Stencil> zone_stencil(const Stencil& stencil, std::string_view key) {
+std::optional<ZoneStencil> zone_stencil(const Stencil& stencil, std::string_view key) {
   for (unsigned inside = 1; inside < 8; ++inside) {
     Axes no_layer{};
     bool has_layers = true;
+    std::string name;
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      const bool asks = asks_layers(stencil, axis);
       no_layer[axis] = (inside >> axis & 1U) != 0;
-      has_layers = has_layers && (!no_layer[axis] || asks_layers(stencil, axis));
+      has_layers = has_layers && (!no_layer[axis] || asks);
+      if (asks && !no_layer[axis]) name += kAxisNames[axis];
     }
     if (!has_layers) continue;
     std::optional<Stencil> left = simplified(stencil, no_layer);
@@ -420,7 +424,7 @@ std::optional<Stencil> zone_stencil(const Stencil& stencil, std::string_view key
       if (no_layer[axis]) widths.low[axis] = 0;
     }
     left->layers = widths;
-    return left;
+    return ZoneStencil{name.empty() ? kInside : name, *std::move(left)};
   }
   return std::nullopt;
 }

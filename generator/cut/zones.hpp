@@ -36,7 +36,11 @@ std::vector<Zone> zones(const Problem& step, int steps);
 
 /// What is left of the stencil in a zone at the low end of its layers, where that has this key: winners of zones are
 /// stored under the whole stencil's name.
-std::optional<Stencil> zone_stencil(const Stencil& stencil, std::string_view key);
+struct ZoneStencil {
+  std::string name;  ///< Zone::name
+  Stencil stencil;
+};
+std::optional<ZoneStencil> zone_stencil(const Stencil& stencil, std::string_view key);
 
 /// The most steps that zones make at once.
 inline constexpr int kMostStepsInZones = 8;

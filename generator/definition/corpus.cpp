@@ -51,7 +51,7 @@ std::optional<Stencil> known_stencil(std::string_view name, std::string_view key
   try {
     Stencil stencil = find_stencil(name);
     if (stencil_key(stencil) == key) return stencil;
-    return zone_stencil(stencil, key);
+    if (auto zone = zone_stencil(stencil, key)) return std::move(zone->stencil);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unknown_name) throw;
   }

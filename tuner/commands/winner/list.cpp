@@ -2,6 +2,8 @@
 #include "db/stored_code.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
+#include "generator/cut/zones.hpp"
+#include "generator/definition/corpus.hpp"
 #include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "runtime/library/lookup/lookup.hpp"
@@ -24,6 +26,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -46,10 +49,23 @@ std::set<std::string> shared_names(const std::vector<WinnerRecord>& winners) {
   return shared;
 }
 
+/// The zone of a grid with layers that the winner is for; empty where it is for the whole grid, or nobody knows.
+std::string zone_of(const ProblemKey& problem) {
+  const std::vector<std::string> names = equation_names();
+  if (std::find(names.begin(), names.end(), problem.stencil_name) == names.end()) return "";
+  const auto zone = zone_stencil(find_stencil(problem.stencil_name), problem.stencil_key);
+  return zone ? zone->name : "";
+}
+
 std::string stencil_text(const ProblemKey& problem, const std::set<std::string>& shared) {
   constexpr std::size_t kKeyDigits = 8;
   std::string text = problem.stencil_name;
-  if (shared.contains(text)) text += fmt::format(" (key {})", problem.stencil_key.substr(0, kKeyDigits));
+  const std::string zone = shared.contains(text) ? zone_of(problem) : "";
+  if (!zone.empty()) {
+    text += fmt::format(", zone {}", zone);
+  } else if (shared.contains(text)) {
+    text += fmt::format(" (key {})", problem.stencil_key.substr(0, kKeyDigits));
+  }
   if (problem.stage > 0) text += fmt::format(", stage {}", problem.stage);
   if (problem.stage == kWholeStep) text += ", whole steps";
   return text;
