@@ -184,6 +184,7 @@ bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, 
   const double step_time = time_of(*best);
   stages.time = of_stages > 0 ? step_time * rate_of(step, *best) / of_stages : kUnknownZoneSlowdown * step_time;
   state.plan.clear();
+  if (request.steps % best->steps == 0) shorter.reset();  // its kernels compile for as long as the others
   for (std::optional<PlanPart>* part : {&best, &shorter}) {
     if (!*part) continue;
     (*part)->time = time_of(**part) * (*part)->steps;
