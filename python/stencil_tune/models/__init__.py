@@ -5,7 +5,9 @@
 >>> wave.stencil.layer_fields["psi_x_p"], wave.receivers, wave.fields["bx"].shape
 ('x', ('p',), (400,))
 
-Every equation takes
+Every equation takes these arguments and returns a `Model`. docs/python.md has an example.
+
+Args:
     shape: cells, (z, y, x) as arrays have them; two axes are y and x.
     spacing: size of a cell, one number or one an axis, (z, y, x).
     material: a number, or an array of the grid's shape, or one that NumPy makes of it, such as (z, 1, 1).
@@ -16,8 +18,6 @@ Every equation takes
         pi * frequency where they begin; None: by no more than keeps the layers stable, which absorbs long waves best.
     dt: time of a step; None: nine tenths of the largest stable one.
     dtype: "f32", "f64", ...
-
-and returns a `Model`. docs/python.md has an example.
 """
 
 from ._equation import Model

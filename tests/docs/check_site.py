@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""The site that the target `site` wrote: links lead to files and places of it, and each equation has a page with a picture.
+
+    check_site.py SITE ROOT     ROOT: of the repository, for what must have a page
+"""
+
+import html.parser
+import pathlib
+import re
+import sys
+import urllib.parse
+
+from matplotlib import image
+
+
+class Page(html.parser.HTMLParser):
+    """What a page links to, and the names of its places."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.places, self.pictures = [], {""}, []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places.update(given[key] for key in ("id", "name") if given.get(key))
+        self.links += [given[key] for key in ("href", "src") if given.get(key)]
+        if tag == "img":
+            self.pictures.append(given.get("src", ""))
+
+
+def broken_links(pages):
+    """Of all pages."""
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
+            place = urllib.parse.unquote(parts.fragment)
+            if target.is_dir() or not target.exists():
+                yield f"{path}: {link} leads nowhere"
+            elif target in pages and place not in pages[target].places:
+                yield f"{path}: {link} names no place of {target.name}"
+
+
+def shows(path):
+    """Whether not all of a picture is of one colour."""
+    pixels = image.imread(path)
+    return (pixels != pixels[0, 0]).any()
+
+
+def missing_pictures(pages, site, root):
+    names = [path.stem for path in sorted((root / "corpus").glob("*.toml"))]
+    models = re.search(r"__all__ = (\[.*\])", (root / "python/stencil_tune/models/__init__.py").read_text())[1]
+    names += [f"model-{name}" for name in re.findall(r'"([a-z_]+)"', models)]
+    index = pages.get(site / "gallery/index.html")
+    for name in names:
+        path = site / f"gallery/{name}.html"
+        if path not in pages or f"{name}.html" not in index.links:
+            yield f"{name} has no page in the gallery"
+            continue
+        pictures = {pathlib.Path(picture).name: path.parent / picture for picture in pages[path].pictures}
+        if f"{name}.png" not in pictures or not all(map(shows, pictures.values())):
+            yield f"{path} has no picture that shows something"
+    if len(names) < 2:
+        yield "no equations were found"
+
+
+def main():
+    site, root = (pathlib.Path(name).resolve() for name in sys.argv[1:])
+    pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if not path.is_relative_to(site / "cpp")}
+    found = [*broken_links(pages), *missing_pictures(pages, site, root)]
+    print(*found, f"{len(pages)} pages, {len(found)} faults", sep="\n")
+    sys.exit(1 if found or not pages else 0)
+
+
+if __name__ == "__main__":
+    main()
