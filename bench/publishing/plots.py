@@ -8,7 +8,11 @@ from bench.publishing.sections import best_rival, with_rivals
 
 COLOURS = ["#d95f02", "#7570b3", "#1b9e77", "#e7298a"]
 BAR, ROW, LEFT, WIDTH = 14, 26, 250, 620
-STYLE = "font-family:Helvetica,Arial,sans-serif;font-size:13px;fill:#222"
+STYLE = "font-family:Helvetica,Arial,sans-serif;font-size:13px"
+COLOURS_OF_PAGE = """<style>svg { fill: #222; } .paper { fill: #fff; } .halo { stroke: #fff; }
+@media (prefers-color-scheme: dark) {
+  svg { fill: #d5dae1; } .paper { fill: #14181f; } .halo { stroke: #14181f; } line { stroke-opacity: 0.4; }
+}</style>"""
 
 
 def text_at(x, y, words, anchor="start", more=""):
@@ -17,7 +21,7 @@ def text_at(x, y, words, anchor="start", more=""):
 
 def drawing(width, height, marks):
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-            f'style="{STYLE}">\n<rect width="100%" height="100%" fill="white"/>\n' + "\n".join(marks) + "\n</svg>\n")
+            f'style="{STYLE}">\n{COLOURS_OF_PAGE}\n<rect width="100%" height="100%" class="paper"/>\n' + "\n".join(marks) + "\n</svg>\n")
 
 
 def axis_step(most):
@@ -87,7 +91,7 @@ def runs_plot(record, rivals):
 
 GAINS = ("star3d1r", "f32", "512x512x512")
 OURS, OTHERS = "#4292c6", "#bdbdbd"
-HALO = 'paint-order="stroke" stroke="white" stroke-width="4"'  # keeps a figure readable upon a line
+HALO = 'paint-order="stroke" class="halo" stroke-width="4"'  # keeps a figure readable upon a line
 
 
 CHARTED_SYSTEMS = ("yee3d", "acoustic3d_o2")
@@ -166,4 +170,4 @@ def gains_plot(single, temporal, rivals, systems=None, torch=None):
                                  more=HALO + (' font-weight="bold"' if bar.colour == OURS else "")))
             y += ROW - 4
         y += 10
-    return drawing(LEFT + WIDTH + 150, y, marks)
+    return drawing(LEFT + WIDTH + 210, y, marks)  # the longest figure's, in the widest font of those that browsers take
