@@ -99,14 +99,14 @@ def rates(name, stages):
                 continue
             part = f"stage {trial['stage']} alone" if stages > 1 and trial["stage"] >= 0 else (
                 "one step" if trial["steps"] == 1 else f"{trial['steps']} steps")
-            dims = " x ".join(str(trial[axis]) for axis in ("nx", "ny", "nz")[:trial["rank"]])
+            dims = "x".join(str(trial[axis]) for axis in ("nx", "ny", "nz")[:trial["rank"]])
             edges = {trial[f"boundary_{axis}"] for axis in "xyz"[:trial["rank"]]}
-            rows.append((trial["gpu"].removeprefix("NVIDIA "), trial["type"], dims, ", ".join(sorted(edges)), part,
-                         f"{trial['rate']:.1f}", f"`{trial['code']}`"))
+            rows.append((trial["gpu"].split()[1], trial["type"], dims, ", ".join(sorted(edges)), part, f"{trial['rate']:.1f}",
+                         f"`{trial['code']}`"))
     if not rows:
         return ""
     head = ("GPU", "type", "grid", "boundary", "run", "GStencil/s", "kernel")
-    lines = ["| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *sorted(set(rows), reverse=True))]
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *sorted(rows, key=lambda row: (row[0] != "H200", row[:5])))]
     return ("## Recorded rates\n\nMeasured, of winners that ship. A rate counts every step of a run, in a burst on a rested GPU: "
             "[how](../docs/measuring.md).\n\n:::{container} wide\n" + "\n".join(lines) + "\n:::\n")
 
