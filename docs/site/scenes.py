@@ -353,7 +353,7 @@ def model_maxwell():
 
 
 def model_drude():
-    """The same at a rod of metal below its plasma frequency, which no wave enters."""
+    """A dipole's wave at a rod of metal below its plasma frequency, which no wave enters."""
     y, x = np.indices((80, 80))
     rod = np.where((x - 50)**2 + (y - 40)**2 < 13**2, 4e10, 0.0)
     wave = models.drude((80, 80), 0.01, rod, 1e8, layer=10)

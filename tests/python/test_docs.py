@@ -1,4 +1,4 @@
-"""The Python blocks of README, docs/python.md and docs/stencils.md, as one session a page. Those marked `gpu` run on a GPU alone."""
+"""The Python blocks of README and of pages with such blocks, as one session a page. Those marked `gpu` run on a GPU alone."""
 
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ sys.path.append(str(ROOT / "tests" / "docs"))
 from blocks import blocks_of  # noqa: E402
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/stencils.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/stencils.md", "docs/tutorial-python.md", "README.md"])
 def test_a_pages_blocks_run_in_order(page, gpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     u, u_next = (CudaArray(gpus.own(aligned(numpy.zeros((8, 16, 32), numpy.float32)))) for _ in range(2))
