@@ -9,6 +9,7 @@ import pathlib
 import re
 import sys
 import urllib.parse
+import xml.etree.ElementTree
 
 from matplotlib import image
 
@@ -50,6 +51,14 @@ def shows(path):
     return (pixels != pixels[0, 0]).any()
 
 
+def broken_drawings(site):
+    for path in sorted(site.glob("_images/*.svg")):
+        try:
+            xml.etree.ElementTree.parse(path)
+        except xml.etree.ElementTree.ParseError as error:
+            yield f"{path}: {error}"
+
+
 def missing_pictures(pages, site, root):
     names = [path.stem for path in sorted((root / "corpus").glob("*.toml"))]
     models = re.search(r"__all__ = (\[.*\])", (root / "python/stencil_tune/models/__init__.py").read_text())[1]
@@ -70,7 +79,7 @@ def missing_pictures(pages, site, root):
 def main():
     site, root = (pathlib.Path(name).resolve() for name in sys.argv[1:])
     pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if not path.is_relative_to(site / "cpp")}
-    found = [*broken_links(pages), *missing_pictures(pages, site, root)]
+    found = [*broken_links(pages), *broken_drawings(site), *missing_pictures(pages, site, root)]
     print(*found, f"{len(pages)} pages, {len(found)} faults", sep="\n")
     sys.exit(1 if found or not pages else 0)
 
