@@ -10,7 +10,8 @@ import sys
 
 
 def says(program, *verb):
-    return "```text\n" + subprocess.run([program, "help", *verb], check=True, text=True, stdout=subprocess.PIPE).stdout.strip() + "\n```\n"
+    done = subprocess.run([program, "help", *verb], check=True, text=True, stdout=subprocess.PIPE)
+    return f"```text\n{done.stdout.strip()}\n```\n"
 
 
 def main():
@@ -20,7 +21,8 @@ def main():
     if not verbs:
         sys.exit(f"{program} help lists no verbs")
     sections = "\n".join(f"## {verb}\n\n{says(program, verb)}" for verb in verbs)
-    pathlib.Path(page).write_text(f"# Command line\n\n{overview}\n{{doc}}`docs/terminal` says what all commands have in common.\n\n{sections}")
+    common = "{doc}`docs/terminal` says what all commands have in common."
+    pathlib.Path(page).write_text(f"# Command line\n\n{overview}\n{common}\n\n{sections}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the gallery's pages: what each equation of corpus/ and of stencil_tune.models computes, its definition and its rates.
+"""Writes the gallery: what each equation of corpus/ and of stencil_tune.models computes, its definition and its rates.
 
     gallery.py FOLDER     for the pages and pictures; STENCIL_TUNE_LIBRARY and STENCIL_TUNE_REFERENCE name the libraries
 """
@@ -22,7 +22,7 @@ PIXELS = 320  # of a picture, at least
 
 
 def draw(path, values, signed):
-    """Writes a picture, and returns its range in words. Both colour maps are neither white nor black: pages are light or dark."""
+    """Writes a picture, and returns its range in words. The colour maps suit light pages and dark ones."""
     plane = np.atleast_2d(values)
     if plane.ndim == 3:
         plane = plane[len(plane) // 2]
@@ -50,7 +50,8 @@ def run(stencil, scene):
         axes = stencil.profiles.get(name, "xyz"[:stencil.rank])
         shape = tuple(scene.shape[-1 - "xyz".index(axis)] for axis in reversed(axes))
         fields[name] = np.ascontiguousarray(np.broadcast_to(np.float32(scene.fields.get(name, 0)), shape))
-    kernel = st.lookup(stencil, shape=scene.shape, dtype="f32", boundary=scene.boundary, steps=max(scene.steps, 1), device="cpu")
+    kernel = st.lookup(stencil, shape=scene.shape, dtype="f32", boundary=scene.boundary, steps=max(scene.steps, 1),
+                       device="cpu")
     arrays = [array.copy() for array in fields.values()]
     if scene.steps == 0:
         kernel(*arrays)
@@ -77,7 +78,7 @@ def pictures(name, stencil, scene, folder):
     ends = draw(folder / f"{name}.png", shown(scene, after), scene.signed)
     text = figure(name, f"{scene.what[0].upper()}{scene.what[1:]} ({steps}, {field}{ends})")
     if stencil.rank > 1:
-        ends = draw(folder / f"{name}-start.png", shown(scene, start, scene.before), scene.signed and scene.before != "image")
+        ends = draw(folder / f"{name}-start.png", shown(scene, start, scene.before), scene.signed)
         text = figure(f"{name}-start", f"The start ({scene.before + ', ' if scene.before else field}{ends})") + text
     return f":::{{container}} pictures\n{text}:::\n"
 
@@ -106,9 +107,10 @@ def rates(name, stages):
     if not rows:
         return ""
     head = ("GPU", "type", "grid", "boundary", "run", "GStencil/s", "kernel")
-    lines = ["| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *sorted(rows, key=lambda row: (row[0] != "H200", row[:5])))]
-    return ("## Recorded rates\n\nMeasured, of winners that ship. A rate counts every step of a run, in a burst on a rested GPU: "
-            "[how](../docs/measuring.md).\n\n:::{container} wide\n" + "\n".join(lines) + "\n:::\n")
+    rows.sort(key=lambda row: (row[0] != "H200", row[:5]))
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *rows)]
+    return ("## Recorded rates\n\nMeasured, of winners that ship. A rate counts every step of a run, in a burst on a rested "
+            "GPU: [how](../docs/measuring.md).\n\n:::{container} wide\n" + "\n".join(lines) + "\n:::\n")
 
 
 def corpus_page(path, folder):
@@ -119,7 +121,8 @@ def corpus_page(path, folder):
     edges = scene.boundary.replace(",", ", ")
     parts = [f"# {name}\n\n{equation}\n", pictures(name, stencil, scene, folder),
              f"Run by the CPU reference on {' x '.join(map(str, scene.shape[::-1]))} cells, boundary {edges}.\n",
-             f"Source: {source}\n" if source else "", f"## Definition\n\n```{{literalinclude}} ../corpus/{path.name}\n:language: toml\n:start-at: name =\n```\n",
+             f"Source: {source}\n" if source else "",
+             f"## Definition\n\n```{{literalinclude}} ../corpus/{path.name}\n:language: toml\n:start-at: name =\n```\n",
              "## What is read\n\n```text\n" + stencil.show().rstrip() + "\n```\n", rates(name, stages)]
     (folder / f"{name}.md").write_text("\n".join(part for part in parts if part))
     return name, scene.what
@@ -133,7 +136,8 @@ def model_page(name, folder):
     program = "\n\n".join(inspect.getsource(part).rstrip() for part in (scenes.shot, scene))
     (folder / f"model-{name}.md").write_text(
         f"# models.{name}\n\n{about}\n\n{figure(f'model-{name}', f'{what} ({ends})')}\n"
-        f"Arguments: {{py:func}}`stencil_tune.models.{name}`. How it is used: [ready equations](../docs/python.md#ready-equations).\n\n"
+        f"Arguments: {{py:func}}`stencil_tune.models.{name}`. "
+        "How it is used: [ready equations](../docs/python.md#ready-equations).\n\n"
         "## Program\n\n```python\nimport numpy as np\nimport stencil_tune as st\nfrom stencil_tune import models\n\n"
         f"{program}\n```\n")
     return f"model-{name}", what
@@ -141,8 +145,8 @@ def model_page(name, folder):
 
 def listed(pages):
     """Pictures with their names, and the pages of the navigation."""
-    cells = "\n".join(f":::{{container}}\n[![{what}]({name}.png)]({name}.md)\n\n[{name.removeprefix('model-')}]({name}.md): {what}\n:::"
-                      for name, what in pages)
+    cells = "\n".join(f":::{{container}}\n[![{what}]({name}.png)]({name}.md)\n\n"
+                      f"[{name.removeprefix('model-')}]({name}.md): {what}\n:::" for name, what in pages)
     names = "\n".join(name for name, _ in pages)
     return f"::::{{container}} gallery\n{cells}\n::::\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 

@@ -1,7 +1,8 @@
-"""What the gallery's pictures start from: a scene for each equation of corpus/, by its name, and one for each ready equation of
-stencil_tune.models. Grids are as small as a picture allows: the CPU reference runs each in under 2 s. A grid of few cells in z,
-periodic there, holds waves that are the same along z."""
+"""What the gallery's pictures start from: a scene for each equation of corpus/, by its name, and one for each ready equation
+of stencil_tune.models. Grids are as small as a picture allows: the CPU reference runs each in under 2 s. A grid of few cells
+in z, periodic there, holds waves that are the same along z."""
 
+from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -26,7 +27,8 @@ def blobs(shape, *places, width):
     """Gaussians around places, (y, x) or (z, y, x), as shares of the extents."""
     total = np.zeros(shape)
     for place in places:
-        axes = [(at - share * cells) ** 2 for at, share, cells in zip(np.indices(shape)[-len(place):], place, shape[-len(place):])]
+        cells = shape[-len(place):]
+        axes = [(at - share * n)**2 for at, share, n in zip(np.indices(shape)[-len(place):], place, cells)]
         total += np.exp(-sum(axes) / (2 * width**2))
     return total
 
@@ -47,16 +49,9 @@ def filtered(output, what):
     return Scene((192, 192), 0, {"image": photo(192)}, output, what, before="image")
 
 
-def gaussian5x5():
-    return filtered("blurred", "blurred a little")
-
-
-def gaussian9x9():
-    return filtered("blurred", "blurred more")
-
-
-def sobel2d():
-    return filtered("edges", "edges")
+gaussian5x5 = partial(filtered, "blurred", "blurred a little")
+gaussian9x9 = partial(filtered, "blurred", "blurred more")
+sobel2d = partial(filtered, "edges", "edges")
 
 
 def gradient2d():
@@ -74,20 +69,13 @@ def cubes(shape):
         (x - 0.65)**2 + (y - 0.65)**2 + (z - 0.5)**2 < 0.05)
 
 
-def smoothed3d(steps, what="a hot block and a ball, cut through"):
-    return Scene((48, 48, 48), steps, {"u": cubes((48, 48, 48))}, "u", what)
+def smoothed3d(steps):
+    return Scene((48, 48, 48), steps, {"u": cubes((48, 48, 48))}, "u", "a hot block and a ball, cut through")
 
 
-def heat3d():
-    return smoothed3d(40)
-
-
-def box27():
-    return smoothed3d(20)
-
-
-def diffusion3d_19pt():
-    return smoothed3d(30)
+heat3d = partial(smoothed3d, 40)
+box27 = partial(smoothed3d, 20)
+diffusion3d_19pt = partial(smoothed3d, 30)
 
 
 def jacobi1d():
@@ -116,20 +104,13 @@ def acoustic(accuracy):
     velocity = np.where(np.indices(shape)[1] < 34, 1.0, 1.3)
     pulse = blobs(shape, (0.5, 0.45, 0.5), width=1.3)
     return Scene(shape, 47, {"p": pulse, "p_prev": pulse, "v": velocity}, "p",
-                 f"a short pulse above a faster layer, accuracy order {accuracy}: the lower it is, the more trails the front",
+                 f"a short pulse above a faster layer, accuracy order {accuracy}: the lower, the more trails the front",
                  signed=True, boundary="hold")
 
 
-def acoustic3d_o2():
-    return acoustic(2)
-
-
-def acoustic3d_o4():
-    return acoustic(4)
-
-
-def acoustic3d_o8():
-    return acoustic(8)
+acoustic3d_o2 = partial(acoustic, 2)
+acoustic3d_o4 = partial(acoustic, 4)
+acoustic3d_o8 = partial(acoustic, 8)
 
 
 def acoustic3d_sponge():
@@ -138,7 +119,8 @@ def acoustic3d_sponge():
     sponge = np.exp(-(0.015 * np.clip(20 - np.minimum(at, 87 - at), 0, None))**2)
     pulse = blobs(shape, (0.5, 0.35), width=2)
     return Scene(shape, 110, {"p": pulse, "p_prev": pulse, "v": 1.0, "gx": sponge, "gy": sponge, "gz": 1.0}, "p",
-                 "the front that has reached the sponge at the left is gone", signed=True, boundary="x=hold,y=hold,z=periodic")
+                 "the front that has reached the sponge at the left is gone", signed=True,
+                 boundary="x=hold,y=hold,z=periodic")
 
 
 def tti3d():
@@ -168,12 +150,14 @@ def yee(what, ca, steps=90, **others):
 
 
 def yee3d():
-    return yee("a pulse enters glass at the right, where it is slower, and is sent back", np.where(np.arange(64) < 36, 0.4, 0.18))
+    return yee("a pulse enters glass at the right, where it is slower, and is sent back",
+               np.where(np.arange(64) < 36, 0.4, 0.18))
 
 
 def yee3d_lossy():
     loss = np.where(np.arange(64) < 36, 0.0, 0.06)
-    return yee("a pulse dies away in a conductor at the right", (1 - loss) / (1 + loss), cb=0.4 / (1 + loss), da=1.0, db=0.4)
+    return yee("a pulse dies away in a conductor at the right", (1 - loss) / (1 + loss), cb=0.4 / (1 + loss), da=1.0,
+               db=0.4)
 
 
 def yee3d_layer():
@@ -186,12 +170,8 @@ def advected(steps, what):
     return Scene((128, 128), steps, {"u": photo(128)}, "u", what)
 
 
-def advection2d():
-    return advected(100, "carried to the right and down; first order blurs")
-
-
-def advection2d_rk3():
-    return advected(60, "carried to the right and down; edges stay")
+advection2d = partial(advected, 100, "carried to the right and down; first order blurs")
+advection2d_rk3 = partial(advected, 60, "carried to the right and down; edges stay")
 
 
 def burgers2d():
@@ -207,15 +187,16 @@ def cahn_hilliard2d():
 
 def gray_scott2d():
     spots = blobs((72, 72), (0.3, 0.3), (0.55, 0.7), (0.75, 0.25), (0.15, 0.75), width=3)
-    return Scene((72, 72), 1300, {"u": 1 - 0.5 * np.minimum(spots, 1), "v": 0.3 * np.minimum(spots, 1)}, "v", "spots grow into coral")
+    spots = np.minimum(spots, 1)
+    return Scene((72, 72), 1300, {"u": 1 - 0.5 * spots, "v": 0.3 * spots}, "v", "spots grow into coral")
 
 
 def fitzhugh_nagumo3d():
     shape = (3, 64, 64)
     _, y, x = np.indices(shape)
     excited, tired = (x > 14) & (x < 30) & (y > 32), (x < 16) & (y > 32)
-    return Scene(shape, 740, {"u": np.where(excited, 1.8, -1.2), "v": np.where(tired, 0.6, -0.6)}, "u",
-                 "a broken front curls up", signed=True, boundary="x=reflect,y=reflect,z=periodic")
+    start = {"u": np.where(excited, 1.8, -1.2), "v": np.where(tired, 0.6, -0.6)}
+    return Scene(shape, 740, start, "u", "a broken front curls up", signed=True, boundary="x=reflect,y=reflect,z=periodic")
 
 
 def flux_divergence3d():
@@ -223,7 +204,8 @@ def flux_divergence3d():
     _, y, x = np.indices(shape) * 2 * np.pi / 96
     u, v = np.sin(x) * np.cos(2 * y), -0.5 * np.cos(x) * np.sin(2 * y)
     pressure = 1 + 0.25 * (np.cos(2 * x) + np.cos(4 * y))
-    return Scene(shape, 0, {"mx": u, "my": v, "u": u, "v": v, "p": pressure, "e": 2.5 * pressure + 0.5 * (u * u + v * v)}, "f_mx",
+    energy = 2.5 * pressure + 0.5 * (u * u + v * v)
+    return Scene(shape, 0, {"mx": u, "my": v, "u": u, "v": v, "p": pressure, "e": energy}, "f_mx",
                  "what vortices add to the momentum along x", before="mx", signed=True)
 
 
@@ -250,8 +232,8 @@ def hotspot2d():
 
 
 def hotspot3d():
-    return Scene((8, 64, 64), 120, {"temperature": 160.0, "power": 40 * chip((8, 64, 64))}, "temperature", "the middle layer of a stacked chip",
-                 before="power", boundary="clamp")
+    return Scene((8, 64, 64), 120, {"temperature": 160.0, "power": 40 * chip((8, 64, 64))}, "temperature",
+                 "the middle layer of a stacked chip", before="power", boundary="clamp")
 
 
 def equilibrium(velocities, weights, rho, u):
@@ -291,18 +273,18 @@ def life():
     return Scene((128, 128), 300, {"alive": 1.0 * alive}, "alive", "what is left of a random soup")
 
 
-def charges(shape):
-    return blobs(shape, (0.35, 0.3), width=2) - blobs(shape, (0.65, 0.7), width=2)
+def charges(shape, *depth):
+    return blobs(shape, (*depth, 0.35, 0.3), width=2) - blobs(shape, (*depth, 0.65, 0.7), width=2)
 
 
 def poisson2d_9pt():
-    return Scene((96, 96), 600, {"f": charges((96, 96))}, "u", "the potential of two charges", before="f", signed=True, boundary="hold")
+    return Scene((96, 96), 600, {"f": charges((96, 96))}, "u", "the potential of two charges", before="f", signed=True,
+                 boundary="hold")
 
 
 def poisson3d_19pt():
-    shape = (40, 40, 40)
-    return Scene(shape, 80, {"f": blobs(shape, (0.5, 0.35, 0.3), width=2) - blobs(shape, (0.5, 0.65, 0.7), width=2)}, "u",
-                 "the potential of two charges, cut through", before="f", signed=True, boundary="hold")
+    return Scene((40, 40, 40), 80, {"f": charges((40, 40, 40), 0.5)}, "u", "the potential of two charges, cut through",
+                 before="f", signed=True, boundary="hold")
 
 
 def shallow2d():
