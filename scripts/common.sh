@@ -4,6 +4,16 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
+# Runs a command whose words are shown only where it fails.
+quietly() {
+  local words status=0
+  words=$("$@" 2>&1) || status=$?
+  if ((status)); then
+    printf '%s\n' "$words" >&2
+  fi
+  return "$status"
+}
+
 # A folder serves as a toolkit when it has what building and running need: cuda.h and NVRTC. nvcc is needed by the
 # export tests alone.
 is_cuda_home() {

@@ -68,6 +68,18 @@ installs_exactly_what_is_missing_as_root() {
   expect_call '^apt-get install .*--no-install-recommends ninja-build libfmt-dev libxxhash-dev$'
 }
 
+shows_the_words_of_apt_only_where_it_fails() {
+  make_machine 'libfmt-dev'
+  fake apt-get "echo Unpacking"
+  run_setup
+  expect_status 0
+  [[ $output != *Unpacking* ]] || fail "should not show apt's words"
+  fake apt-get "[[ \$* != *install* ]] || { echo 'Unable to locate'; exit 100; }"
+  run_setup
+  expect_status 100
+  expect_output 'Unable to locate'
+}
+
 leaves_the_packages_of_tests_to_their_option() {
   make_machine 'libgmock-dev libgtest-dev libpng-dev clang debootstrap shellcheck'
   run_setup
