@@ -22,7 +22,9 @@ if(STENCIL_TUNE_PORTABLE)
   # Every find_package and pkg_check_modules below prefers the archive.
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
   set(Boost_USE_STATIC_LIBS ON)
-  add_link_options(-static-libstdc++ -static-libgcc)
+  # What nothing calls is left out, of libstdc++ too: its random numbers alone would take glibc 2.36.
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffunction-sections> $<$<COMPILE_LANGUAGE:C,CXX>:-fdata-sections>)
+  add_link_options(-static-libstdc++ -static-libgcc LINKER:--gc-sections,--strip-all)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
