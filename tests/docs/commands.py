@@ -37,6 +37,7 @@ ELSEWHERE = [
     (r"^scripts/test$", "this test is a part of it"),
     (r"^cmake --preset portable ", "scripts/check-long portable builds it"),
     (r"^pip install ", "the test python.package installs"),
+    (r"^sudo apt-get install ", "scripts/check-fresh --release installs"),
     (r"pkg-config|PKG_CONFIG_PATH", "the test package.* runs pkg-config against an installation"),
 ]
 
