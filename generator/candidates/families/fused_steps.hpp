@@ -50,8 +50,8 @@ Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits& limits);
 /// A warp copies the rows of a rim and publishes them. Where held layers would lie in one, a tile leaves so many of its
 /// own rows to the next (leave_to_last in templates/temporal/), which has to reach them.
 Verdict rims_read(const Candidate& candidate, const Limits& limits);
-/// Registers are shared out among the threads of the blocks that an SM holds at least. others: that a thread needs beside
-/// the values that are estimated.
+/// Registers are shared out among the threads of the blocks that an SM holds at least. others: that a thread needs
+/// beside the values that are estimated.
 Verdict registers_suffice(const Candidate& candidate, const Limits& limits, std::int64_t others);
 /// Planes, or rows, that a walk updates; 1 where the grid has no such axis.
 std::int64_t walked_planes(const Candidate& candidate);
