@@ -50,6 +50,7 @@ def run(stencil, scene):
         axes = stencil.profiles.get(name, "xyz"[:stencil.rank])
         shape = tuple(scene.shape[-1 - "xyz".index(axis)] for axis in reversed(axes))
         fields[name] = np.ascontiguousarray(np.broadcast_to(np.float32(scene.fields.get(name, 0)), shape))
+    stencil = stencil.with_layer(scene.layer) if scene.layer else stencil
     kernel = st.lookup(stencil, shape=scene.shape, dtype="f32", boundary=scene.boundary, steps=max(scene.steps, 1),
                        device="cpu")
     arrays = [array.copy() for array in fields.values()]

@@ -21,6 +21,7 @@ class Scene(NamedTuple):
     before: str = ""  # a field to draw beside it; "": what is shown, at the start
     signed: bool = False  # whether 0 is the middle of the colours
     boundary: str = "periodic"
+    layer: str = ""  # "": the definition's own
 
 
 def blobs(shape, *places, width):
@@ -121,6 +122,27 @@ def acoustic3d_sponge():
     return Scene(shape, 110, {"p": pulse, "p_prev": pulse, "v": 1.0, "gx": sponge, "gy": sponge, "gz": 1.0}, "p",
                  "the front that has reached the sponge at the left is gone", signed=True,
                  boundary="x=hold,y=hold,z=periodic")
+
+
+def acoustic_cpml(shape, edge, steps):
+    """Profiles of matched layers 20 cells wide, for waves of speed 0.5 cells a step."""
+    at, rank = np.arange(88), len(shape)
+    profiles = {}
+    for half in ("", "h"):
+        depth = np.clip(19.5 - np.minimum(at + 0.5 * (half != ""), 87 - at - 0.5 * (half != "")), 0, None) / 18
+        b = np.exp(-0.6 * depth**2)
+        for axis in "xyz"[:rank]:
+            profiles |= {f"b{axis}{half}": b, f"a{axis}{half}": b - 1} if axis != "z" else {
+                f"b{axis}{half}": np.zeros(shape[0]), f"a{axis}{half}": np.zeros(shape[0])}
+    pulse = blobs(shape, (0.4, 0.4), width=2)
+    return Scene(shape, steps, {"p": pulse, "p_prev": pulse, "v": 0.25, **profiles}, "p",
+                 "the front that has reached the layers at the left and the top is gone", signed=True, boundary=edge,
+                 layer="20" if rank == 2 else "x=20,y=20,z=0")
+
+
+acoustic2d_o4_cpml = partial(acoustic_cpml, (88, 88), "hold", 110)
+acoustic3d_o2_cpml = partial(acoustic_cpml, (5, 88, 88), "x=hold,y=hold,z=periodic", 90)
+acoustic3d_o4_cpml = partial(acoustic_cpml, (7, 88, 88), "x=hold,y=hold,z=periodic", 90)
 
 
 def tti3d():

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = EdgeRule::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 7> kWords{{
+constexpr std::array<std::pair<std::string_view, Kind>, 9> kWords{{
     {"hold", Kind::hold},
     {"zero", Kind::zero},
     {"clamp", Kind::clamp},
@@ -23,13 +23,15 @@ constexpr std::array<std::pair<std::string_view, Kind>, 7> kWords{{
     {"reflect", Kind::reflect},
     {"odd", Kind::odd},
     {"neumann", Kind::neumann},
+    {"dirichlet", Kind::dirichlet},
+    {"robin", Kind::robin},
 }};
 
 std::string_view word_of(Kind kind) {
   return std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.second == kind; })->first;
 }
 
-bool mirrors(Kind kind) { return kind == Kind::reflect || kind == Kind::odd || kind == Kind::neumann; }
+bool mirrors(Kind kind) { return kind == Kind::reflect || kind == Kind::odd || DefinedBoundaries::terms_of(kind) > 0; }
 
 /// How kernels answer reads beyond the edges of an axis with these rules; nothing where no one way serves them all.
 std::optional<Boundary> common_boundary(const std::set<Kind>& kinds) {
@@ -48,6 +50,11 @@ std::optional<EdgeRule::Kind> DefinedBoundaries::kind_of(std::string_view word) 
   const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
   if (found == kWords.end()) return std::nullopt;
   return found->second;
+}
+
+std::size_t DefinedBoundaries::terms_of(EdgeRule::Kind kind) {
+  if (kind == Kind::robin) return 3;
+  return kind == Kind::neumann || kind == Kind::dirichlet ? 1 : 0;
 }
 
 void DefinedBoundaries::add(int field, int axis, Side side, const EdgeRule& rule) {
@@ -100,7 +107,7 @@ DefinedBoundaries::Settled DefinedBoundaries::settle(const Stencil& stencil, con
     for (const Kind kind : kinds) words.push_back(word_of(kind));
     reject_axis(
         fmt::format("the boundaries {} do not go together on one axis: hold and periodic are those of all fields and "
-                    "both sides; clamp goes with zero; reflect, odd, neumann and zero go together",
+                    "both sides; clamp goes with zero; reflect, odd, dirichlet, neumann, robin and zero go together",
                     fmt::join(words, ", ")));
   }
   return settled;
@@ -129,8 +136,18 @@ NodeId DefinedBoundaries::with_rules(ExpressionBuilder& e, NodeId value, const N
     } else if (rule->kind == Kind::odd) {
       value = e.apply(select, beyond, e.apply(negate, value), value);
     } else if (rule->kind == Kind::neumann) {
-      const NodeId rise = e.apply(multiply, e.apply(multiply, e.number(2), rule->slope), beyond);
+      const NodeId rise = e.apply(multiply, e.apply(multiply, e.number(2), rule->terms[0]), beyond);
       value = e.apply(add, value, unless_zero_before(rise, axis));
+    } else if (rule->kind == Kind::dirichlet) {
+      const NodeId twice = unless_zero_before(e.apply(multiply, e.number(2), rule->terms[0]), axis);
+      value = e.apply(select, beyond, e.apply(subtract, twice, value), value);
+    } else if (rule->kind == Kind::robin) {
+      const auto [a, b, g] = rule->terms;
+      const NodeId falls = e.apply(multiply, a, beyond), whole = e.apply(add, b, falls);
+      const NodeId rise = e.apply(divide, e.apply(multiply, e.apply(multiply, e.number(2), g), beyond), whole);
+      const NodeId share = e.apply(divide, e.apply(subtract, b, falls), whole);
+      const NodeId answer = e.apply(add, e.apply(multiply, share, value), unless_zero_before(rise, axis));
+      value = e.apply(select, beyond, answer, value);
     }
   }
   return value;
@@ -159,7 +176,7 @@ void DefinedBoundaries::note_edges(StencilBuilder& builder) const {
     for (int axis = 0; axis < stencil.rank; ++axis) {
       for (const Side side : {Side::low, Side::high}) {
         const EdgeRule* rule = find(field, axis, side);
-        if (rule != nullptr) builder.edge({field, axis, side == Side::high, rule->kind, rule->slope});
+        if (rule != nullptr) builder.edge({field, axis, side == Side::high, rule->kind, rule->terms});
       }
     }
   }

@@ -18,8 +18,8 @@ struct EdgeRule {
   using Kind = EdgeWord;
 
   Kind kind = Kind::zero;
-  NodeId slope = -1;       ///< neumann: q, outward; reads no field
-  std::size_t offset = 0;  ///< in the definition's text
+  std::array<NodeId, 3> terms{-1, -1, -1};  ///< WrittenEdge::terms; they read no field
+  std::size_t offset = 0;                   ///< in the definition's text
 };
 
 /// "low" or "high", as numbers.
@@ -33,6 +33,9 @@ class DefinedBoundaries {
  public:
   /// Throws ExpressionError.
   using Reject = std::function<void(std::size_t offset, const std::string& message)>;
+
+  /// How many numbers the word takes.
+  static std::size_t terms_of(EdgeRule::Kind kind);
 
   /// field: -1 for those that have no rule of their own.
   void add(int field, int axis, Side side, const EdgeRule& rule);

@@ -290,23 +290,40 @@ void DefinedStencil::boundary(std::string_view field, std::string_view axis, std
   }
 }
 
+/// The comma that ends a term, outside all brackets; npos where there is none.
+static std::size_t end_of_term(std::string_view text, std::size_t begin) {
+  int depth = 0;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == ',' && depth == 0) return i;
+    depth += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
+  }
+  return std::string_view::npos;
+}
+
 EdgeRule DefinedStencil::edge_rule(const ExpressionText& rule) {
   const std::string_view text = text_.text().substr(rule.begin, rule.length);
   const std::size_t open = text.find('(');
   const std::string_view word = text.substr(0, open);
   const std::optional<EdgeRule::Kind> kind = DefinedBoundaries::kind_of(word);
-  const bool slopes = kind == EdgeRule::Kind::neumann;
-  if (!kind || slopes != (open != std::string_view::npos && text.ends_with(")"))) {
-    text_.reject(rule.begin, fmt::format("'{}' is no boundary; there are hold, zero, clamp, periodic, reflect, odd and "
-                                         "neumann(q), where q is a coefficient or a number",
+  const std::size_t terms = kind ? DefinedBoundaries::terms_of(*kind) : 0;
+  if (!kind || (terms > 0) != (open != std::string_view::npos && text.ends_with(")"))) {
+    text_.reject(rule.begin, fmt::format("'{}' is no boundary; there are hold, zero, clamp, periodic, reflect, odd, "
+                                         "dirichlet(v), neumann(q) and robin(a, b, g), of coefficients or numbers",
                                          quotable(text)));
   }
-  EdgeRule edge{*kind, -1, rule.begin};
-  if (slopes) {
-    edge.slope = parse_expression({rule.text, rule.begin + open + 1, rule.length - open - 2}, scope_);
-    if (builder_.reads_field(edge.slope)) {
-      text_.reject(rule.begin, "the slope of neumann(q) is the same in all cells: a coefficient or a number");
+  EdgeRule edge{*kind, {-1, -1, -1}, rule.begin};
+  std::size_t begin = open + 1;  // of the term, in the rule's text
+  for (std::size_t i = 0; i < terms; ++i) {
+    const std::size_t end = i + 1 < terms ? end_of_term(text, begin) : text.size() - 1;
+    if (end == std::string_view::npos) {
+      text_.reject(rule.begin,
+                   fmt::format("'{}' takes {} numbers: robin(a, b, g) is a u + b du/dn = g", quotable(word), terms));
     }
+    edge.terms[i] = parse_expression({rule.text, rule.begin + begin, end - begin}, scope_);
+    if (builder_.reads_field(edge.terms[i])) {
+      text_.reject(rule.begin, fmt::format("what {} takes is the same in all cells: a coefficient or a number", word));
+    }
+    begin = end + 1;
   }
   return edge;
 }

@@ -405,14 +405,16 @@ Stencil StencilBuilder::build() && {
   std::vector<WrittenEdge> edges;  // a simplified form has those of the other
   if (form_ == Form::written) edges.swap(stencil_.written.edges);
   for (const WrittenEdge& edge : edges) {
-    if (edge.slope >= 0) roots.push_back(edge.slope);
+    for (const NodeId term : edge.terms) {
+      if (term >= 0) roots.push_back(term);
+    }
   }
   const std::vector<NodeId> renumbered = drop_unmarked(stencil_, reachable(stencil_, roots));
   for (Stage& stage : stencil_.stages) {
     for (Update& update : stage.updates) update.expression = renumbered[at(update.expression)];
   }
   for (WrittenEdge& edge : edges) {
-    if (edge.slope >= 0) edge.slope = renumbered[at(edge.slope)];
+    for (NodeId& term : edge.terms) term = term >= 0 ? renumbered[at(term)] : term;
     stencil_.written.edges.push_back(edge);
   }
   return std::move(stencil_);

@@ -48,8 +48,12 @@ constexpr std::array<Elsewhere, 16> kTypesElsewhere{{{"float", "f32"},
                                                      {"bfloat", "bf16"},
                                                      {"nv_bfloat16", "bf16"}}};
 constexpr std::string_view kFixed =
-    "hold, which keeps the outermost layers as they are, or zero, where all cells outside are 0";
-constexpr std::string_view kFlat = "clamp, which repeats the edge cell, or reflect, which mirrors at it";
+    "hold, which keeps the outermost layers as they are, or zero, where all cells outside are 0; dirichlet(v) is a "
+    "word of "
+    "a definition's [boundary]";
+constexpr std::string_view kFlat =
+    "clamp, which repeats the edge cell, or reflect, which mirrors at it; neumann(q) is a word of a definition's "
+    "[boundary]";
 constexpr std::array<Elsewhere, 14> kBoundariesElsewhere{{{"dirichlet", kFixed},
                                                           {"Dirichlet", kFixed},
                                                           {"fixed", kFixed},

@@ -35,13 +35,9 @@ std::size_t place_of(const std::string& name) {
 
 int stage_count(const Stencil& stencil) { return static_cast<int>(stencil.stages.size()); }
 
-/// Periodic axes have no ends, and no layers.
-Problem stage_problem(Stencil stencil, int stage, ElementType type, const Boundaries& boundaries,
+Problem stage_problem(const Stencil& stencil, int stage, ElementType type, const Boundaries& boundaries,
                       const Extents& extents) {
-  for (std::size_t axis = 0; stencil.layers && axis < kMaxRank; ++axis) {
-    if (boundaries[axis] == Boundary::periodic) stencil.layers->low[axis] = stencil.layers->high[axis] = 0;
-  }
-  return make_problem(std::move(stencil), type, boundaries, extents, 0, 1, stage);
+  return make_problem(with_ends(stencil, boundaries), type, boundaries, extents, 0, 1, stage);
 }
 
 Extents cube(int rank, std::int64_t n) { return {rank, {n, rank > 1 ? n : 1, rank > 2 ? n : 1}}; }

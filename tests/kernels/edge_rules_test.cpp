@@ -78,6 +78,25 @@ TEST(EdgeRules, NeumannRisesByTheSlopeTwiceADistance) {
   });
 }
 
+TEST(EdgeRules, DirichletIsTheMeanOfBothSides) {
+  expect_beyond("x = \"zero\"\ny = \"dirichlet(2*q)\"", [](std::int64_t x, std::int64_t y) {
+    if (x < 0 || x >= kWidth) return 0.0;
+    const double inner = cell(x, mirrored(y, kHeight));
+    return y < 0 || y >= kHeight ? 2 * 0.75 - inner : inner;
+  });
+}
+
+/// 0.5 u + q du/dn = 2 with q = 0.375, where u is the mean of both cells and du/dn their difference over 2 k.
+TEST(EdgeRules, RobinWeighsValueAndSlope) {
+  expect_beyond("x = \"robin(0.5, q, 2)\"\ny = \"odd\"", [](std::int64_t x, std::int64_t y) {
+    const double inner = (y < 0 || y >= kHeight ? -1 : 1) * cell(mirrored(x, kWidth), mirrored(y, kHeight));
+    const std::int64_t k = x < 0 ? -x : x >= kWidth ? x - (kWidth - 1) : 0;
+    if (k == 0) return inner;
+    const double slope = 0.375 / (2 * static_cast<double>(k));
+    return (2 - (0.25 - slope) * inner) / (0.25 + slope);
+  });
+}
+
 TEST(EdgeRules, XHasTheLastWordInCorners) {
   expect_beyond("x = \"odd\"\ny.low = \"neumann(q)\"\ny.high = \"zero\"", [](std::int64_t x, std::int64_t y) {
     double value = y >= kHeight ? 0 : cell(mirrored(x, kWidth), mirrored(y, kHeight));

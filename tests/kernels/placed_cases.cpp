@@ -249,7 +249,8 @@ std::vector<HostCase> profile_cases(Boundary everywhere) {
 std::vector<HostCase> edge_cases() {
   using enum ElementType;
   std::vector<HostCase> cases;
-  for (const char* rule : {"odd", "neumann(q)", "neumann(2*q - 1)"}) add_sweeps(everywhere(2, rule), f32, {}, cases);
+  for (const char* rule : {"odd", "neumann(q)", "dirichlet(q)", "robin(1, q, 2)"})
+    add_sweeps(everywhere(2, rule), f32, {}, cases);
   add_sweeps(everywhere(1, "odd"), f64, {}, cases);
   add_sweeps(mixed_edges(), f32, {}, cases);
   const Stencil open = bounded(3, "x.low = \"reflect\"\nx.high = \"odd\"\nz = \"odd\"\n");  // y is the caller's

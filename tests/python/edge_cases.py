@@ -9,7 +9,7 @@ from typing import Callable
 
 import numpy
 
-from edge_oracle import AXES, HIGH, LOW, MIRRORS, Definition, Evaluator, Expression, Fields, Word, parts_of
+from edge_oracle import AXES, HIGH, LOW, MIRRORS, TERMS, Definition, Evaluator, Expression, Fields, Word, parts_of
 
 #: What was wrong once: faults_shown() says which cases showed it.
 ALL_FAULTS = frozenset({"zero_then_neumann", "intermediate_layers", "crossed_outputs", "older_level_layers",
@@ -258,8 +258,11 @@ class CaseDraw:
 
         def word() -> Word:
             kind = draw.choice(kinds)
-            slope = draw.choice((0.25, -0.5, *self.coefficients)) if kind == "neumann" else 0.0
-            return Word(kind, slope)
+            numbers = (0.25, -0.5, *self.coefficients)
+            terms = tuple(draw.choice(numbers) for _ in range(TERMS.get(kind, 0)))
+            if kind == "robin":  # the sum of the first two is no divisor near 0
+                terms = draw.choice((0.5, 1.5)), draw.choice((0.25, 1.0)), terms[2]
+            return Word(kind, terms)
 
         say = {}
         if len(kinds) == 1:

@@ -18,7 +18,8 @@ import numpy
 AXES = "xyz"
 LOW, HIGH = 0, 1
 SIDES = ("low", "high")
-MIRRORS = ("reflect", "odd", "neumann")
+MIRRORS = ("reflect", "odd", "neumann", "dirichlet", "robin")
+TERMS = {"neumann": 1, "dirichlet": 1, "robin": 3}  #: numbers that words take
 
 Expression = tuple
 Array = Any
@@ -40,13 +41,13 @@ OPERATIONS = {**UNARY, **BINARY, **TERNARY}
 
 @dataclasses.dataclass(frozen=True)
 class Word:
-    """What lies beyond one side of an axis. slope: of neumann, a number or a coefficient's name."""
+    """What lies beyond one side of an axis. terms: numbers or names of coefficients."""
 
     kind: str
-    slope: float | str = 0.0
+    terms: tuple[float | str, ...] = ()
 
     def text(self) -> str:
-        return f"neumann({self.slope})" if self.kind == "neumann" else self.kind
+        return f"{self.kind}({', '.join(map(str, self.terms))})" if self.terms else self.kind
 
 
 @dataclasses.dataclass
@@ -382,9 +383,14 @@ class Evaluator:
         mirrored = layer(folded(index, n))
         if word.kind == "odd":
             return -mirrored
+        terms = [self.coefficients[term] if isinstance(term, str) else term for term in word.terms]
         if word.kind == "neumann":
-            slope = self.coefficients[word.slope] if isinstance(word.slope, str) else word.slope
-            return mirrored + 2 * k * slope
+            return mirrored + 2 * k * terms[0]
+        if word.kind == "dirichlet":  # the mean of both is the value
+            return terms[0] + (terms[0] - mirrored)
+        if word.kind == "robin":  # of a (u + m) / 2 + b (u - m) / (2 k) = g
+            a, b, g = terms
+            return (g - mirrored * (a / 2 - b / (2 * k))) / (a / 2 + b / (2 * k))
         assert word.kind == "reflect", word
         return mirrored
 

@@ -322,7 +322,7 @@ def kinds_of_layers(case):
 def test_cases_are_of_all_kinds():
     """Those that are drawn once no fault is open."""
     seen, pairs, sides = collections.Counter(), set(), set()
-    for seed in range(1700):
+    for seed in range(2600):
         case = random_case(seed, Wishes(placed=True, layers=seed >= 1000), avoid=frozenset())
         definition, evaluator = case.definition, case.evaluator()
         seen.update(faults_shown(case))

@@ -29,7 +29,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hold, field, layers_of)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Profile, field, along)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerField, field, axis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerWidths, low, high)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenEdge, field, axis, high, word, slope)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenEdge, field, axis, high, word, terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages, edges)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, holds, profiles,
                                    layer_fields, written)

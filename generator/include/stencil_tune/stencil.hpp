@@ -143,8 +143,10 @@ enum class EdgeWord {
   clamp,
   periodic,
   reflect,
-  odd,      ///< mirrored with the sign changed: u[-k] = -u[k]
-  neumann,  ///< mirrored with a slope: u[-k] = u[k] + 2 k q at the low side, and likewise at the high one
+  odd,        ///< mirrored with the sign changed: u[-k] = -u[k]
+  neumann,    ///< mirrored with a slope: u[-k] = u[k] + 2 k q at the low side, and likewise at the high one
+  dirichlet,  ///< mirrored at a value: u[-k] = 2 v - u[k]
+  robin,      ///< mirrored so that a u + b du/dn = g at the edge: u[-k] = ((b - a k) u[k] + 2 k g) / (b + a k)
 };
 
 /// What a definition says of a field beyond one side of an axis.
@@ -153,7 +155,8 @@ struct WrittenEdge {
   int axis = 0;
   bool high = false;  ///< the side
   EdgeWord word = EdgeWord::hold;
-  NodeId slope = -1;  ///< neumann: q, outward; an index into WrittenForm::nodes
+  /// What the word takes, as indices into WrittenForm::nodes: q, outward, of neumann; v of dirichlet; a, b, g of robin.
+  std::array<NodeId, 3> terms{-1, -1, -1};
 };
 
 /// The updates as their author wrote them: nothing is carried out, simplified or brought into another order. What is

@@ -117,6 +117,9 @@ TEST(DefinedBoundaries, ThatDoNotGoTogetherAreRefused) {
   EXPECT_TRUE(refuses("x = \"odd(q)\"", "is no boundary"));
   EXPECT_TRUE(refuses("x = \"neumann(u)\"", "the same in all cells"));
   EXPECT_TRUE(refuses("x = \"neumann(p)\"", "'p' is no field"));
+  EXPECT_TRUE(refuses("x = \"robin(1, q)\"", "'robin' takes 3 numbers"));
+  EXPECT_TRUE(refuses("x = \"robin(1, q, u)\"", "the same in all cells"));
+  EXPECT_FALSE(refuses("x = \"robin(min(1, q), 2, 3)\"", "robin"));
 }
 
 TEST(Profiles, AreFieldsAlongOneAxis) {

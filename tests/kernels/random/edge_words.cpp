@@ -22,7 +22,7 @@ std::string place_text(const Index& offset, int rank) {
 }
 
 std::string said_text(const Said& said) {
-  return said.word == Word::neumann ? fmt::format("neumann({})", said.text) : text_of(said.word);
+  return said.text.empty() ? text_of(said.word) : fmt::format("{}({})", text_of(said.word), said.text);
 }
 
 std::string term_text(const Term& term, int rank) {
@@ -55,12 +55,12 @@ std::int64_t mirrored(std::int64_t i, std::int64_t n) {
   return i;
 }
 
-bool is_mirror(Word word) { return word == Word::reflect || word == Word::odd || word == Word::neumann; }
+bool is_mirror(Word word) { return word >= Word::reflect; }
 
 }  // namespace
 
 std::string text_of(Word word) {
-  constexpr std::array kTexts{"hold", "zero", "clamp", "periodic", "reflect", "odd", "neumann"};
+  constexpr std::array kTexts{"hold", "zero", "clamp", "periodic", "reflect", "odd", "neumann", "dirichlet", "robin"};
   return kTexts[static_cast<std::size_t>(word)];
 }
 
@@ -126,7 +126,16 @@ double Case::beyond(const std::vector<Cells>& cells, int field, Index index, std
       return -beyond(cells, field, index, axis + 1);
     case Word::neumann:
       i = mirrored(i, n[axis]);
-      return beyond(cells, field, index, axis + 1) + 2 * static_cast<double>(far) * edge.slope;
+      return beyond(cells, field, index, axis + 1) + 2 * static_cast<double>(far) * edge.terms[0];
+    case Word::dirichlet:
+      i = mirrored(i, n[axis]);
+      return 2 * edge.terms[0] - beyond(cells, field, index, axis + 1);
+    case Word::robin: {  // a (ghost + inner) / 2 + b (ghost - inner) / (2 k) = g
+      i = mirrored(i, n[axis]);
+      const double inner = beyond(cells, field, index, axis + 1), half = 0.5 / static_cast<double>(far);
+      const auto [a, b, g] = edge.terms;
+      return (g - (a / 2 - b * half) * inner) / (a / 2 + b * half);
+    }
   }
   return 0;
 }
@@ -244,16 +253,22 @@ class CaseDraw {
 
   Said said(Word word) {
     Said said{word};
-    if (word != Word::neumann) return said;
-    said.slope = draw_.one_of({0.25, -0.375, 1.5});
-    const bool of_coefficient = draw_.one_in(2);  // q is 0.5
-    said.text = of_coefficient ? fmt::format("{}*q", 2 * said.slope) : fmt::format("{}", said.slope);
+    const std::size_t terms = word == Word::robin ? 3 : word == Word::neumann || word == Word::dirichlet ? 1 : 0;
+    for (std::size_t i = 0; i < terms; ++i) {
+      // Of robin's first two one sign: their sum is no 0.
+      said.terms[i] = terms == 3 && i < 2 ? draw_.one_of({0.25, 0.5, 1.5}) : draw_.one_of({0.25, -0.375, 1.5});
+      const bool of_coefficient = draw_.one_in(2);  // q is 0.5
+      said.text += fmt::format("{}{}{}", i > 0 ? ", " : "", (of_coefficient ? 2 : 1) * said.terms[i],
+                               of_coefficient ? "*q" : "");
+    }
     return said;
   }
 
   /// One that goes with the word on one axis.
   Word companion(Word word) {
-    if (is_mirror(word)) return draw_.one_of({Word::zero, Word::reflect, Word::odd, Word::neumann});
+    if (is_mirror(word)) {
+      return draw_.one_of({Word::zero, Word::reflect, Word::odd, Word::neumann, Word::dirichlet, Word::robin});
+    }
     if (word == Word::clamp) return draw_.one_of({Word::zero, Word::clamp});
     return word;
   }
@@ -274,7 +289,7 @@ class CaseDraw {
 
   void draw_axis(std::size_t axis, Word word) {
     case_.everywhere[axis] = word;
-    const bool kernels_own = word != Word::odd && word != Word::neumann;
+    const bool kernels_own = word <= Word::reflect;
     case_.spoken[axis] = !kernels_own || draw_.one_in(2);
     case_.sides[axis] = {said(word), said(word)};
     if (!case_.spoken[axis]) return;

@@ -12,8 +12,8 @@
 
 namespace stencil_tune::edge_words {
 
-enum class Word { hold, zero, clamp, periodic, reflect, odd, neumann };
-inline constexpr int kWords = 7;
+enum class Word { hold, zero, clamp, periodic, reflect, odd, neumann, dirichlet, robin };
+inline constexpr int kWords = 9;
 
 std::string text_of(Word word);
 
@@ -22,8 +22,8 @@ using Cells = std::vector<double>;
 
 struct Said {
   Word word = Word::hold;
-  double slope = 0;
-  std::string text{};  ///< the slope as text
+  std::array<double, 3> terms{};  ///< what the word takes
+  std::string text{};             ///< the same as text
 };
 
 /// weight * field[offset] * what else there is at `second`.

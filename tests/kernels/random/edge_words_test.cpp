@@ -144,7 +144,7 @@ std::uint64_t first_case() { return asked("STENCIL_TUNE_SEED", 0); }
 std::uint64_t cases(std::uint64_t usual) { return asked("STENCIL_TUNE_CASES", usual); }
 
 TEST(EdgeWords, OfAllPairsOnAllAxesAreWhatThePlainEvaluatorSays) {
-  const std::uint64_t first_number = first_case(), count = cases(600);
+  const std::uint64_t first_number = first_case(), count = cases(1000);
   std::set<std::array<int, 4>> pairs;  // two axes and their words
   for (std::uint64_t number = first_number; number < first_number + count; ++number) {
     const Case drawn = edge_words::draw_case(number);
@@ -156,7 +156,7 @@ TEST(EdgeWords, OfAllPairsOnAllAxesAreWhatThePlainEvaluatorSays) {
     }
     expect_plain_values(drawn, number);
   }
-  if (count < 600) return;
+  if (count < 1000) return;
   EXPECT_EQ(pairs.size(), 3U * edge_words::kWords * edge_words::kWords);
 }
 

@@ -1,6 +1,7 @@
 #include "tests/tuner/verify/sharpness_cases.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "tests/generator/corpus.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,8 @@ constexpr int kMostUnrolledTerms = 8000;  // terms in a kernel's code
 Problem problem_of(const SharpnessCase& c, Boundary boundary) {
   const int rank = c.stencil.rank;
   const Extents extents{rank, {64, rank > 1 ? 64 : 1, rank > 2 ? 64 : 1}};
-  return make_problem(c.stencil, c.type, {boundary, boundary, boundary}, extents, 0, c.sweeps, c.stage);
+  const Boundaries boundaries{boundary, boundary, boundary};
+  return make_problem(with_ends(c.stencil, boundaries), c.type, boundaries, extents, 0, c.sweeps, c.stage);
 }
 
 /// How many sweeps a kernel may fuse by the halo and the code: less than four of boxes of order 6 and more in 3D, as

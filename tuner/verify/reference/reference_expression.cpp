@@ -122,7 +122,9 @@ class AnsweredBeyondEdges {
     const WrittenForm& written = problem_.stencil.written;
     place_.assign(written.nodes.size(), -1);
     for (const WrittenEdge& edge : written.edges) {
-      if (edge.slope >= 0) copy(edge.slope);
+      for (const NodeId term : edge.terms) {
+        if (term >= 0) copy(term);
+      }
     }
     copy(root);
     return needed(nodes_, place_[at(root)], layers_of(problem_.stencil));
@@ -164,7 +166,7 @@ class AnsweredBeyondEdges {
     });
     const bool defined = edge != edges.end();
     const bool is_zero = defined ? edge->word == EdgeWord::zero : problem_.boundaries[axis] == Boundary::zero;
-    const bool mirrors = defined && (edge->word == EdgeWord::odd || edge->word == EdgeWord::neumann);
+    const bool mirrors = defined && (edge->word == EdgeWord::odd || edge->terms[0] >= 0);
     if (!is_zero && !mirrors) return answered;
     if (is_zero && nodes_[at(answered)].op == Operation::read && problem_.boundaries[axis] == Boundary::zero) {
       return answered;  // 0 where it reads
@@ -176,8 +178,20 @@ class AnsweredBeyondEdges {
     const NodeId far = add(distance);
     if (is_zero) return add(Operation::select, far, add(Node{}), answered);
     if (edge->word == EdgeWord::odd) return add(Operation::select, far, add(Operation::negate, answered), answered);
-    const NodeId rise = add(Operation::multiply, add(Operation::add, far, far), place_[at(edge->slope)]);
-    return add(Operation::select, far, add(Operation::add, answered, rise), answered);
+    const auto term = [&](std::size_t i) { return place_[at(edge->terms[i])]; };
+    if (edge->word == EdgeWord::dirichlet) {
+      const NodeId twice = add(Operation::add, term(0), term(0));
+      return add(Operation::select, far, add(Operation::subtract, twice, answered), answered);
+    }
+    if (edge->word == EdgeWord::neumann) {
+      const NodeId rise = add(Operation::multiply, add(Operation::add, far, far), term(0));
+      return add(Operation::select, far, add(Operation::add, answered, rise), answered);
+    }
+    const NodeId taken = add(Operation::multiply, term(0), far);
+    const NodeId kept = add(Operation::multiply, add(Operation::subtract, term(1), taken), answered);
+    const NodeId rise = add(Operation::multiply, add(Operation::add, far, far), term(2));
+    const NodeId answer = add(Operation::divide, add(Operation::add, kept, rise), add(Operation::add, term(1), taken));
+    return add(Operation::select, far, answer, answered);
   }
 
   const Problem& problem_;
