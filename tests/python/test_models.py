@@ -62,7 +62,7 @@ def test_acoustic_layers_absorb(accuracy):
 
 @pytest.mark.parametrize("name,rank,accuracy", [("acoustic2d_o4", 2, 4), ("acoustic3d_o2", 3, 2), ("acoustic3d_o4", 3, 4)])
 def test_acoustic_definitions_are_those_that_are_tuned(name, rank, accuracy):
-    tuned = st.stencil(LAYERS / f"{name}_cpml.toml")
+    tuned = st.stencil(f"{name}_cpml")
     assert models.acoustic((30,) * rank, 10, 1500, accuracy=accuracy, layer=8).stencil.key == tuned.key
 
 

@@ -39,7 +39,8 @@ make_machine() {
 
 run_setup() {
   status=0
-  output=$(env -i PATH="$bin" CUDA_HOME="$scratch/cuda" STENCIL_TUNE_WHEELS="$scratch/wheels" "$bin/bash" "$setup" "$@" 2>&1) || status=$?
+  output=$(env -i PATH="$bin" CUDA_HOME="$scratch/cuda" STENCIL_TUNE_WHEELS="$scratch/wheels" \
+    STENCIL_TUNE_DOCS_PACKAGES="$scratch/docs" "$bin/bash" "$setup" "$@" 2>&1) || status=$?
 }
 
 fail() {
@@ -113,8 +114,12 @@ downloads_the_python_packages_of_tests_once() {
 
 checks_include_tests() {
   make_machine 'libgmock-dev shellcheck'
+  mkdir -p "$scratch/docs/bin"
+  printf '#!%s/bash\necho "pip $*" >>%s\n' "$bin" "$calls" >"$scratch/docs/bin/pip"
+  chmod +x "$scratch/docs/bin/pip"
   run_setup --checks
   expect_status 0
+  expect_call '^pip install .*sphinx'
   expect_call '^apt-get install .* libgmock-dev shellcheck$'
 }
 
