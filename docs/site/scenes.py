@@ -124,25 +124,25 @@ def acoustic3d_sponge():
                  boundary="x=hold,y=hold,z=periodic")
 
 
-def acoustic_cpml(shape, edge, steps):
-    """Profiles of matched layers 20 cells wide, for waves of speed 0.5 cells a step."""
-    at, rank = np.arange(88), len(shape)
-    profiles = {}
+def acoustic_cpml(planes, cells, width, steps):
+    """Profiles of matched layers for waves of half a cell a step. planes: along z, where there are no layers; 0: a plane."""
+    at, profiles = np.arange(cells), {}
     for half in ("", "h"):
-        depth = np.clip(19.5 - np.minimum(at + 0.5 * (half != ""), 87 - at - 0.5 * (half != "")), 0, None) / 18
-        b = np.exp(-0.6 * depth**2)
-        for axis in "xyz"[:rank]:
-            profiles |= {f"b{axis}{half}": b, f"a{axis}{half}": b - 1} if axis != "z" else {
-                f"b{axis}{half}": np.zeros(shape[0]), f"a{axis}{half}": np.zeros(shape[0])}
+        near = at + 0.5 * bool(half)
+        b = np.exp(-0.6 * np.clip((width - 0.5 - np.minimum(near, cells - 1 - near)) / (width - 2), 0, None)**2)
+        for axis in "xy":
+            profiles |= {f"b{axis}{half}": b, f"a{axis}{half}": b - 1}
+    shape = (planes, cells, cells) if planes else (cells, cells)
     pulse = blobs(shape, (0.4, 0.4), width=2)
     return Scene(shape, steps, {"p": pulse, "p_prev": pulse, "v": 0.25, **profiles}, "p",
-                 "the front that has reached the layers at the left and the top is gone", signed=True, boundary=edge,
-                 layer="20" if rank == 2 else "x=20,y=20,z=0")
+                 "the front that has reached the layers at the left and the top is gone", signed=True,
+                 boundary="x=hold,y=hold,z=periodic" if planes else "hold",
+                 layer=f"x={width},y={width},z=0" if planes else f"{width}")
 
 
-acoustic2d_o4_cpml = partial(acoustic_cpml, (88, 88), "hold", 110)
-acoustic3d_o2_cpml = partial(acoustic_cpml, (5, 88, 88), "x=hold,y=hold,z=periodic", 90)
-acoustic3d_o4_cpml = partial(acoustic_cpml, (7, 88, 88), "x=hold,y=hold,z=periodic", 90)
+acoustic2d_o4_cpml = partial(acoustic_cpml, 0, 88, 20, 110)
+acoustic3d_o2_cpml = partial(acoustic_cpml, 3, 72, 16, 84)
+acoustic3d_o4_cpml = partial(acoustic_cpml, 3, 60, 12, 70)
 
 
 def tti3d():
