@@ -1,5 +1,6 @@
 #include "generator/candidates/shape.hpp"
 
+#include "tests/generator/corpus.hpp"
 #include "tests/generator/problems.hpp"
 
 #include <gtest/gtest.h>
@@ -28,6 +29,14 @@ TEST(KernelAxes, WalkTheLastGridAxisWhenStreaming) {
   EXPECT_EQ(plane.reach[1], (Reach{0, 0}));
   EXPECT_EQ(plane.reach[2], (Reach{-2, 2}));
   EXPECT_EQ(Candidate(star(3, 1), tuning).shape().axes.grid_axis, (std::array{0, 1, 2}));
+}
+
+TEST(KernelAxes, SeeRowsAlongZWhereAWalkGoesAlongY) {
+  const Problem wave = make_problem(corpus("acoustic3d_o4"), ElementType::f32, {}, {3, {64, 48, 32}}, 0, 4, kWholeStep);
+  const KernelAxes axes = Candidate(wave, parse_code("system.bx32.by4.rx2.v2.pf2.t2.walky")).shape().axes;
+  EXPECT_EQ(axes.grid_axis, (std::array{0, 2, 1}));
+  EXPECT_EQ(axes.extents, (Lengths{64, 32, 48}));
+  EXPECT_EQ(axes.strides, (Lengths{1, 64 * 48, 64}));
 }
 
 TEST(KernelTile, IsThreadsTimesRegisterTileOrDepth) {

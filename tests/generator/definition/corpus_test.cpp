@@ -243,6 +243,10 @@ TEST(CorpusFolder, KnowsWhatIsLeftOfAStencilInAZone) {
     ASSERT_TRUE(found) << zone.name;
     EXPECT_EQ(found->fields, zone.problem.stencil.fields) << zone.name;
     ++known;
+    for (const std::size_t axis : {1, 2}) {
+      const bool is_across = zone.name.find("xyz"[axis]) != std::string::npos;
+      EXPECT_TRUE(!is_across || zone.problem.extents.n[axis] == 32) << zone.name << ": rows of one tile";
+    }
   }
   EXPECT_EQ(known, 27);
 }
