@@ -49,7 +49,7 @@ class StencilOnDevice::LoadedCandidate final : public CandidateOnDevice {
   int sweeps() const override { return sweeps_per_launch(launcher_.tuning()); }
 
  private:
-  /// Of the grid that is verified, then of those beside it.
+  /// The grid that is verified is number 0, those beside it follow.
   const Launcher::Repeated& steps(std::size_t grid = 0) {
     while (steps_.size() <= grid) {
       const FieldSet& fields = steps_.empty() ? subject_.fields_ : subject_.beside_[steps_.size() - 1].fields;

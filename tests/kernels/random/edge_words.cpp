@@ -255,7 +255,7 @@ class CaseDraw {
     Said said{word};
     const std::size_t terms = word == Word::robin ? 3 : word == Word::neumann || word == Word::dirichlet ? 1 : 0;
     for (std::size_t i = 0; i < terms; ++i) {
-      // Of robin's first two one sign: their sum is no 0.
+      // The first two of robin have one sign: their sum is no 0.
       said.terms[i] = terms == 3 && i < 2 ? draw_.one_of({0.25, 0.5, 1.5}) : draw_.one_of({0.25, -0.375, 1.5});
       const bool of_coefficient = draw_.one_in(2);  // q is 0.5
       said.text += fmt::format("{}{}{}", i > 0 ? ", " : "", (of_coefficient ? 2 : 1) * said.terms[i],
