@@ -45,8 +45,8 @@ typedef struct stencil_tune_cut {
 
 /** Bytes that go to a rank, or come from it. */
 typedef struct stencil_tune_transfer {
-  void* data;
-  size_t bytes;
+  void* data;       /**< in the memory of the grid's GPU */
+  size_t bytes;     /**< how many go or come */
   int32_t peer;     /**< the other rank */
   int32_t reserved; /**< 0 */
 } stencil_tune_transfer;
@@ -56,7 +56,7 @@ typedef struct stencil_tune_transfer {
  * each, and outlives the grid. */
 typedef struct stencil_tune_ranks {
   size_t struct_size; /**< set by STENCIL_TUNE_RANKS_INIT */
-  void* context;
+  void* context;      /**< the program's own */
   /** All transfers of one exchange; none waits for another. Returns when they are done. From one rank to another, the
    * first send meets the first receive of the call, the second the second. */
   int32_t (*exchange)(void* context, const stencil_tune_transfer* sends, int32_t send_count,

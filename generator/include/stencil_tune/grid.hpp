@@ -32,6 +32,7 @@ using Boundaries = std::array<Boundary, kMaxRank>;
 ///  - burst   the rate after a rest
 ///  - energy  the least energy of an update, under continuous load
 enum class Objective { time, burst, energy };
+/// All of them.
 inline constexpr std::array kObjectives{Objective::time, Objective::burst, Objective::energy};
 
 /// Cells along each axis; x is fastest in memory. Axes beyond the rank have extent 1.

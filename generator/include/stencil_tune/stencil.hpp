@@ -114,7 +114,8 @@ struct Hold {
 
 /// What a field varies along: a bit for each axis, x the lowest, or the one of time. 0: it is one of the whole grid.
 using Along = unsigned;
-inline constexpr Along kAlongTime = 1U << kMaxRank;
+inline constexpr Along kAlongTime = 1U << kMaxRank;  ///< the bit of time
+/// The bit of an axis, from 0 on.
 constexpr Along along_axis(int axis) noexcept { return 1U << static_cast<unsigned>(axis); }
 std::vector<int> axes_of(Along along);  ///< from x on; none of time
 std::string along_text(Along along);    ///< as definitions have it: "z", "x, y", "t"
@@ -125,15 +126,15 @@ std::string varies_along(Along along);  ///< "along x, y alone", "with time alon
 /// Updates read it, and write it never. Beyond an edge the axis's boundary answers as for any field; under hold the
 /// nearest cell does.
 struct Profile {
-  int field = 0;  ///< index into fields
-  Along along = 0;
+  int field = 0;    ///< index into fields
+  Along along = 0;  ///< its axes, or time
 };
 
 /// A field that exists only in the layers at the two ends of an axis. Elsewhere it is read as 0, and 0 is written
 /// there.
 struct LayerField {
   int field = 0;  ///< index into fields
-  int axis = 0;
+  int axis = 0;   ///< whose layers, from 0 on
 };
 
 /// A word for what lies beyond an edge. Kernels know the first five themselves (Boundary).
@@ -151,10 +152,10 @@ enum class EdgeWord {
 
 /// What a definition says of a field beyond one side of an axis.
 struct WrittenEdge {
-  int field = 0;  ///< index into fields
-  int axis = 0;
-  bool high = false;  ///< the side
-  EdgeWord word = EdgeWord::hold;
+  int field = 0;                   ///< index into fields
+  int axis = 0;                    ///< from 0 on
+  bool high = false;               ///< the side
+  EdgeWord word = EdgeWord::hold;  ///< what lies there
   /// What the word takes, as indices into WrittenForm::nodes: q, outward, of neumann; v of dirichlet; a, b, g of robin.
   std::array<NodeId, 3> terms{-1, -1, -1};
 };
@@ -196,7 +197,7 @@ enum class Form {
 
 /// What a field that is a profile varies along; 0 for one of the whole grid.
 Along profile_along(const Stencil& stencil, int field) noexcept;
-bool is_profile(const Stencil& stencil, int field) noexcept;
+bool is_profile(const Stencil& stencil, int field) noexcept;  ///< whether it varies along something alone
 
 /// The axis in whose layers alone the field exists; -1 for others.
 int layer_axis(const Stencil& stencil, int field) noexcept;
@@ -247,7 +248,7 @@ class StencilBuilder {
       const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
 
   const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
-  Form form() const noexcept { return form_; }
+  Form form() const noexcept { return form_; }                  ///< what becomes of its expressions
 
   /// Whether the node differs from cell to cell or from step to step: a field's value enters it, a coordinate, the
   /// distance from an edge, a profile or the step's number.

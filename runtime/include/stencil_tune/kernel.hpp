@@ -112,7 +112,7 @@ class Kernel {
   /// Where workspace_bytes() is not 0, the first stream that advances uses the spare buffers that prepare() allocates,
   /// and each other one those of a prepare(stream) of its own. Throws Error(exceeds_device_memory) too.
   void prepare();
-  void prepare(CUstream_st* stream);
+  void prepare(CUstream_st* stream);  ///< with spare buffers of this stream's own
 
   /// True once the kernel that was looked up is loaded in the current context. Before, where the library compiles in
   /// the background, a slower one with the same results (but for rounding) runs; launches change over by themselves.
@@ -139,6 +139,7 @@ class Kernel {
   /// ask. What says no place is at the origin, in step 0.
   void launch_at(const Place& place, CUstream_st* stream, Span<void* const> fields,
                  Span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
+  /// One stage of a step at a place.
   void launch_stage_at(const Place& place, int stage, CUstream_st* stream, Span<void* const> fields,
                        Span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
 

@@ -16,6 +16,7 @@ namespace stencil_tune {
 class Points {
  public:
   struct State;
+  /// Kernel::place_points() makes them.
   explicit Points(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   int sources() const noexcept;    ///< columns of a series

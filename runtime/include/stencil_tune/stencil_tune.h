@@ -381,14 +381,17 @@ stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kerne
  * origin: coordinates of the grid's first cell, three numbers; NULL for 0. step: the number of the first step that is
  * made. What says no place is at the origin, in step 0. */
 
+/** stencil_tune_launch() at a place. */
 stencil_tune_status stencil_tune_launch_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
                                            struct CUstream_st* stream, void* const* fields, int32_t field_count,
                                            const double* coefficients, int32_t coefficient_count, const int64_t* low,
                                            const int64_t* high);
+/** stencil_tune_launch_stage() at a place. */
 stencil_tune_status stencil_tune_launch_stage_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
                                                  int32_t stage, struct CUstream_st* stream, void* const* fields,
                                                  int32_t field_count, const double* coefficients,
                                                  int32_t coefficient_count, const int64_t* low, const int64_t* high);
+/** stencil_tune_advance() at a place. */
 stencil_tune_status stencil_tune_advance_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
                                             struct CUstream_st* stream, void** fields, int32_t field_count,
                                             int64_t steps, const double* coefficients, int32_t coefficient_count);
@@ -499,8 +502,8 @@ stencil_tune_status stencil_tune_step_into_new_of_arrays(stencil_tune_kernel* ke
 
 /** A size of a definition with the value that it is wanted for. */
 typedef struct stencil_tune_user_kernel_size {
-  const char* name;
-  int64_t value;
+  const char* name; /**< as the definition has it */
+  int64_t value;    /**< what the launches will have */
 } stencil_tune_user_kernel_size;
 
 /** The configuration that won for these sizes on a GPU, else the next best that is known. Compiles nothing yet.
@@ -512,7 +515,7 @@ stencil_tune_status stencil_tune_user_kernel_find(stencil_tune_library* library,
 void stencil_tune_user_kernel_release(stencil_tune_user_kernel* kernel); /**< NULL is fine */
 
 /* Texts live as long as the kernel. */
-stencil_tune_match stencil_tune_user_kernel_match(const stencil_tune_user_kernel* kernel);
+stencil_tune_match stencil_tune_user_kernel_match(const stencil_tune_user_kernel* kernel); /**< how well it fits */
 const char* stencil_tune_user_kernel_code(const stencil_tune_user_kernel* kernel);     /**< "TILE=32,RX=4" */
 const char* stencil_tune_user_kernel_evidence(const stencil_tune_user_kernel* kernel); /**< all of it, for people */
 double stencil_tune_user_kernel_rate(const stencil_tune_user_kernel* kernel);          /**< when tuned; 0: never */
@@ -521,6 +524,7 @@ int32_t stencil_tune_user_kernel_device(const stencil_tune_user_kernel* kernel);
 /** The CUDA source as it is compiled; to be freed by stencil_tune_free_text(). */
 stencil_tune_status stencil_tune_user_source(const stencil_tune_user_kernel* kernel, char** text);
 
+/** How many arguments a launch takes. */
 int32_t stencil_tune_user_kernel_argument_count(const stencil_tune_user_kernel* kernel);
 /** NULL where there is no such argument. */
 const char* stencil_tune_user_kernel_argument_name(const stencil_tune_user_kernel* kernel, int32_t argument);

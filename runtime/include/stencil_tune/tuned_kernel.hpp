@@ -17,8 +17,8 @@ namespace stencil_tune {
 
 /// A size of a definition with the value that it is wanted for.
 struct KernelSize {
-  std::string name{};
-  std::int64_t value = 0;
+  std::string name{};      ///< as the definition has it
+  std::int64_t value = 0;  ///< what the launches will have
 };
 
 /// Why this configuration. Where nothing was tuned, all but match, code and notes is empty.
@@ -43,10 +43,12 @@ struct TunedEvidence {
 /// the definition (f16 and bf16 as 16-bit unsigned integers that hold their bits).
 class LaunchValue {
  public:
+  /// The address of an array in device memory.
   template <class Cell>
   LaunchValue(Cell* address) noexcept : is_address_(true), bytes_(sizeof address) {
     std::memcpy(value_, &address, sizeof address);
   }
+  /// A number in its own type.
   template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
   LaunchValue(Number number) noexcept : is_floating_(std::is_floating_point_v<Number>), bytes_(sizeof number) {
     static_assert(sizeof number <= sizeof value_, "no type of a kernel's arguments is that large");
@@ -73,10 +75,10 @@ class TunedKernel {
   /// Library::kernel() makes kernels.
   explicit TunedKernel(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  Match match() const noexcept { return evidence().match; }
-  const TunedEvidence& evidence() const noexcept;
+  Match match() const noexcept { return evidence().match; }  ///< how well the configuration fits
+  const TunedEvidence& evidence() const noexcept;            ///< where it comes from
 
-  /// The CUDA source as it is compiled: a #define for each parameter, then the user's.
+  /// The CUDA source as it is compiled: a macro for each parameter, then the user's.
   std::string source() const;
 
   /// Compiles (or takes from the binary cache) and loads into the current context. Idempotent; needed once a context.
