@@ -18,7 +18,7 @@ from matplotlib import image
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORPUS = sorted((ROOT / "corpus").glob("*.toml"))
 MODELS = st.models.__all__[1:]  # but Model
-PIXELS = 320  # of a picture, at least
+PIXELS = 320  # a picture has as many at least
 
 
 def draw(path, values, signed):

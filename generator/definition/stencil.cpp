@@ -312,7 +312,7 @@ EdgeRule DefinedStencil::edge_rule(const ExpressionText& rule) {
                                          quotable(text)));
   }
   EdgeRule edge{*kind, {-1, -1, -1}, rule.begin};
-  std::size_t begin = open + 1;  // of the term, in the rule's text
+  std::size_t begin = open + 1;  // where the term begins in the rule's text
   for (std::size_t i = 0; i < terms; ++i) {
     const std::size_t end = i + 1 < terms ? end_of_term(text, begin) : text.size() - 1;
     if (end == std::string_view::npos) {

@@ -388,7 +388,7 @@ class Evaluator:
             return mirrored + 2 * k * terms[0]
         if word.kind == "dirichlet":  # the mean of both is the value
             return terms[0] + (terms[0] - mirrored)
-        if word.kind == "robin":  # of a (u + m) / 2 + b (u - m) / (2 k) = g
+        if word.kind == "robin":  # solves a (u + m) / 2 + b (u - m) / (2 k) = g
             a, b, g = terms
             return (g - mirrored * (a / 2 - b / (2 * k))) / (a / 2 + b / (2 * k))
         assert word.kind == "reflect", word

@@ -24,9 +24,9 @@ constexpr double kLeastFlatS = 25;      // ... and those that walk along rows fo
 constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps are fast
 /// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
 constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
-constexpr double kSmallShare = 0.25;  // of the budget, for the small ones
+constexpr double kSmallShare = 0.25;  // the small ones' share of the budget
 constexpr double kLeastSmallS = 10;   // seconds of one: its first candidates compile for as long as others'
-constexpr double kEqualShare = 0.5;   // of a round, that all its zones share alike; the rest goes by their cells
+constexpr double kEqualShare = 0.5;   // what all zones of a round share alike; the rest goes by their cells
 constexpr double kMostBeside = 16;    // zones that run at once while one is timed
 constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
 
