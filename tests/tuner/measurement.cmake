@@ -44,7 +44,13 @@ stencil_tune_add_test(device_bench_test
           user_kernel/user_kernel_bench_test.cpp
           suites/verified_race_test.cpp
   APART measure/written_form_test.cpp
-  LIBRARIES stencil_tune_suites)
+  LIBRARIES stencil_tune_suites
+  LONG
+    Systems/CorpusStep.IsVerifiedAndTimed/acoustic3d_sponge
+    Systems/CorpusStep.IsVerifiedAndTimed/lbm_d3q19
+    Systems/CorpusStep.IsVerifiedAndTimed/tti3d
+    Systems/CorpusStep.IsVerifiedAndTimed/variable_diffusion3d
+    Systems/CorpusStep.IsVerifiedAndTimed/yee3d_*)
 target_compile_definitions(device_bench_test PRIVATE STENCIL_TUNE_SOURCE="${PROJECT_SOURCE_DIR}")
 
 # How sharp the checks of every built-in stencil are: built and run by scripts/check-long.

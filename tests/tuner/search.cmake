@@ -32,6 +32,7 @@ stencil_tune_add_test(strategy_test
   SOURCES search/strategy_test.cpp
   LIBRARIES stencil_tune::tuner
   LONG
+    StrategyTest.ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore
     StrategyTest.LocalSearchComesNearTheBestThatRandomSearchFindsInAHundredTimesTheTrials
     StrategyTest.LocalSearchLeavesChangesAloneThatWereBadBefore
     StrategyTest.LocalSearchWorksWithProposalsFarAheadOfReports)

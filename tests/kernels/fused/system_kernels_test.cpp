@@ -38,9 +38,9 @@ INSTANTIATE_TEST_SUITE_P(Each, SystemBoundaries,
                                          Boundary::reflect),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
-TEST(SystemKernels, FuseOneToSixSteps) { expect_all_right(half_of(system_step_cases(), Half::first)); }
+TEST(SystemKernels, FuseOneToSixSteps) { expect_all_right(part_of(system_step_cases(), Part::first)); }
 
-TEST(SystemKernels, FuseOneToSixStepsInTheOtherCases) { expect_all_right(half_of(system_step_cases(), Half::second)); }
+TEST(SystemKernels, FuseOneToSixStepsInTheOtherCases) { expect_all_right(part_of(system_step_cases(), Part::others)); }
 
 /// Those that the other cases do not have, and that compile fast; the target check-products takes all, with one to six
 /// steps at every boundary.
@@ -65,10 +65,10 @@ TEST(SystemKernels, FuseStepsOfTheCorpus) {
 
 TEST(SystemKernels, AreRightWithEveryParameter) { expect_all_right(system_parameter_cases()); }
 
-TEST(SystemKernels, ReadRowsBeyondTheTile) { expect_all_right(half_of(system_rim_cases(), Half::first)); }
+TEST(SystemKernels, ReadRowsBeyondTheTile) { expect_all_right(part_of(system_rim_cases(), Part::first)); }
 
 TEST(SystemKernels, ReadRowsBeyondTheTileInTheOtherCases) {
-  expect_all_right(half_of(system_rim_cases(), Half::second));
+  expect_all_right(part_of(system_rim_cases(), Part::others));
 }
 
 TEST(SystemKernels, EndRowsBeyondTheGridWhereTmaStartsThem) {

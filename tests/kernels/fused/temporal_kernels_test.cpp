@@ -41,24 +41,24 @@ TEST(TemporalKernels, FuseStepsOnALine) { expect_all_right(temporal_line_cases()
 
 TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_all_right(temporal_sums_cases()); }
 
-TEST(TemporalKernels, KeepHeldCellsInEachLoop) { expect_all_right(half_of(temporal_held_cases(), Half::first)); }
+TEST(TemporalKernels, KeepHeldCellsInEachLoop) { expect_all_right(part_of(temporal_held_cases(), Part::first)); }
 
 TEST(TemporalKernels, KeepHeldCellsInEachLoopInTheOtherCases) {
-  expect_all_right(half_of(temporal_held_cases(), Half::second));
+  expect_all_right(part_of(temporal_held_cases(), Part::others));
 }
 
-TEST(TemporalKernels, SharePlanesOutAmongBlocks) { expect_all_right(half_of(temporal_share_cases(), Half::first)); }
+TEST(TemporalKernels, SharePlanesOutAmongBlocks) { expect_all_right(part_of(temporal_share_cases(), Part::first)); }
 
 TEST(TemporalKernels, SharePlanesOutAmongBlocksInTheOtherCases) {
-  expect_all_right(half_of(temporal_share_cases(), Half::second));
+  expect_all_right(part_of(temporal_share_cases(), Part::others));
 }
 
 TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_all_right(temporal_group_cases()); }
 
-TEST(TemporalKernels, ReadRowsBeyondTheTile) { expect_all_right(half_of(temporal_rim_cases(), Half::first)); }
+TEST(TemporalKernels, ReadRowsBeyondTheTile) { expect_all_right(part_of(temporal_rim_cases(), Part::first)); }
 
 TEST(TemporalKernels, ReadRowsBeyondTheTileInTheOtherCases) {
-  expect_all_right(half_of(temporal_rim_cases(), Half::second));
+  expect_all_right(part_of(temporal_rim_cases(), Part::others));
 }
 
 TEST(TemporalKernels, ShareTilesInClusters) { expect_all_right(temporal_cluster_cases()); }
