@@ -5,17 +5,21 @@
 #include "generator/definition/stencil.hpp"
 #include "generator/definition/toml_reader.hpp"
 #include "generator/input_file.hpp"
+#include "generator/stencil/step.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"name",  "rank",   "element", "fields",   "coefficients", "let",    "update",
-                                     "stage", "rotate", "hold",    "boundary", "layer",        "source", "description"};
+const std::vector<std::string> kKeys{"name",     "rank",   "element", "fields", "coefficients",
+                                     "let",      "update", "stage",   "rotate", "hold",
+                                     "boundary", "layer",  "measure", "source", "description"};
 
 class DefinitionReader : private TomlReader {
  public:
@@ -25,14 +29,18 @@ class DefinitionReader : private TomlReader {
     const toml::table document = parse();
     require_known(document, kKeys);
     for (const std::string_view comment : {"source", "description"}) string_or(document, comment, "");
-    Stencil simplified = read(document, Form::simplified);
-    Stencil stencil = with_written_form(std::move(simplified), read(document, Form::written));
+    std::vector<std::string> used;  // by measures
+    const auto measures = table(document, "measure") ? std::make_shared<Measures>(measured(document, used)) : nullptr;
+    Stencil simplified = read(document, Form::simplified, used);
+    Stencil stencil = with_written_form(std::move(simplified), read(document, Form::written, used));
     stencil.element = element(document);
+    if (measures) refuse_later_fields(document, stencil, *measures);
+    stencil.measures = measures;
     return stencil;
   }
 
  private:
-  Stencil read(const toml::table& document, Form form) const {
+  Stencil read(const toml::table& document, Form form, const std::vector<std::string>& used) const {
     DefinedStencil stencil(text(), name(document), rank(document), form);
     declare(stencil, document);
     updates(stencil, document);
@@ -40,7 +48,45 @@ class DefinitionReader : private TomlReader {
     held_layers(stencil, document);
     boundaries(stencil, document);
     layers(stencil, document);
+    stencil.use(used);
     return std::move(stencil).build(0);
+  }
+
+  // ---- measures
+
+  /// used: is given the names that they use.
+  Measures measured(const toml::table& document, std::vector<std::string>& used) const {
+    std::vector<Reduction> reductions;
+    const auto in_form = [&](Form form) {
+      DefinedStencil stencil(text(), name(document), rank(document), form);
+      declare(stencil, document);
+      boundaries(stencil, document);
+      layers(stencil, document);
+      for (const TomlEntry& entry : entries(*stage_tables(document).front())) {
+        stencil.stands_for(entry.key, parse_expression(expression(entry), stencil.scope()), entry.offset);
+      }
+      const toml::table& measure = *table(document, "measure");
+      if (measure.empty()) reject(offset_of(measure), "this measures nothing");
+      for (const TomlEntry& entry : entries(measure)) stencil.measure(entry.key, expression(entry), entry.offset);
+      reductions = stencil.reductions();
+      used = stencil.used_names();
+      return std::move(stencil).build(0);
+    };
+    Stencil simplified = in_form(Form::simplified);
+    return {with_written_form(std::move(simplified), in_form(Form::written)), reductions};
+  }
+
+  /// What later stages write exists only while a step is made.
+  void refuse_later_fields(const toml::table& document, const Stencil& stencil, const Measures& measures) const {
+    const std::vector<int> state = analyse_step(stencil).state;
+    for (const Node& node : measures.stencil.nodes) {
+      const bool known = std::find(state.begin(), state.end(), node.index) != state.end();
+      if (node.op != Operation::read || known || !is_written(stencil, node.index)) continue;
+      reject(offset_of(*document.get("measure")),
+             fmt::format("a measure reads '{}', which a later stage writes: name fields that a step begins with, or "
+                         "outputs of the first stage",
+                         stencil.fields[static_cast<std::size_t>(node.index)]));
+    }
   }
 
   // ---- values
@@ -126,22 +172,26 @@ class DefinitionReader : private TomlReader {
     stencil.layers(width ? std::to_string(*width) : node->as_string()->get(), offset_of(*node));
   }
 
-  void updates(DefinedStencil& stencil, const toml::table& document) const {
+  std::vector<const toml::table*> stage_tables(const toml::table& document) const {
     const toml::table* update = table(document, "update");
     const toml::node* stages = document.get("stage");
     if ((update == nullptr) == (stages == nullptr)) {
       reject(stages ? offset_of(*stages) : 0,
              "a definition has either one [update] or one or more [[stage]], each with lines such as u_next = \"...\"");
     }
-    if (update) {
-      stage(stencil, *update);
-      return;
-    }
+    if (update) return {update};
     if (stages->as_array() == nullptr) reject(offset_of(*stages), "write [[stage]] in double brackets");
+    std::vector<const toml::table*> tables;
     for (const toml::node& node : *stages->as_array()) {
       if (node.as_table() == nullptr) reject(offset_of(node), "a stage must be a table");
-      stage(stencil, *node.as_table());
+      tables.push_back(node.as_table());
     }
+    if (tables.empty()) reject(offset_of(*stages), "a definition has at least one stage");
+    return tables;
+  }
+
+  void updates(DefinedStencil& stencil, const toml::table& document) const {
+    for (const toml::table* table : stage_tables(document)) stage(stencil, *table);
   }
 
   void stage(DefinedStencil& stencil, const toml::table& table) const {

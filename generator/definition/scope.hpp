@@ -29,7 +29,7 @@ class Scope {
   StencilBuilder& builder() noexcept { return expressions_.builder(); }
 
   /// From here on names that are declared nowhere become fields.
-  void declare_unknown_fields() noexcept { unknown_is_field_ = true; }
+  void declare_unknown_fields(bool declares = true) noexcept { unknown_is_field_ = declares; }
 
   /// Why the name cannot be declared, or empty.
   std::string obstacle(std::string_view name) const;

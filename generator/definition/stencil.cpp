@@ -32,13 +32,6 @@ std::string_view current_of(std::string_view name) {
   return {};
 }
 
-bool is_written(const Stencil& stencil, int field) {
-  return std::any_of(stencil.stages.begin(), stencil.stages.end(), [&](const Stage& stage) {
-    return std::any_of(stage.updates.begin(), stage.updates.end(),
-                       [&](const Update& update) { return update.output == field; });
-  });
-}
-
 /// "z", of three axes "x, y" in this order, or "t"; 0 for anything else.
 Along along_from(std::string_view text, std::string_view axes) {
   if (text == "t") return kAlongTime;
@@ -71,6 +64,13 @@ bool is_made(const Stencil& stencil, int field) {
 }
 
 }  // namespace
+
+bool is_written(const Stencil& stencil, int field) {
+  return std::any_of(stencil.stages.begin(), stencil.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.updates.begin(), stage.updates.end(),
+                       [&](const Update& update) { return update.output == field; });
+  });
+}
 
 DefinedStencil::DefinedStencil(const DefinitionText& text, std::string name, int rank, Form form)
     : text_(text), builder_(std::move(name), rank, form), scope_(builder_) {}
@@ -156,6 +156,47 @@ void DefinedStencil::update(std::string_view output, NodeId value, std::size_t o
   scope_.find(output)->used = true;
 }
 
+void DefinedStencil::stands_for(std::string_view output, NodeId value, std::size_t offset) {
+  const int axis = layer_axis(builder_.stencil(), known_field(output, offset));
+  scope_.forget(output);
+  scope_.declare(output,
+                 {Symbol::Kind::expression, axis < 0 ? value : scope_.expressions().within_layer(axis, 0, value)});
+}
+
+void DefinedStencil::measure(std::string_view name, const ExpressionText& rule, std::size_t offset) {
+  const std::string_view text = text_.text().substr(rule.begin, rule.length);
+  const std::size_t open = text.find('('), end = text.find_last_not_of(' ');
+  const std::string_view word = text.substr(0, open);
+  std::optional<Reduction> reduction;
+  for (const Reduction each : {Reduction::sum, Reduction::minimum, Reduction::maximum}) {
+    if (word == stencil_tune::name(each)) reduction = each;
+  }
+  if (!reduction || open == std::string_view::npos || text[end] != ')') {
+    text_.reject(rule.begin, fmt::format("'{}' measures nothing: write sum(...), min(...) or max(...) of an expression",
+                                         quotable(text)));
+  }
+  const NodeId value = parse_expression({rule.text, rule.begin + open + 1, end - open - 1}, scope_);
+  if (!builder_.reads_field(value)) text_.reject(rule.begin, "what is measured is the same in all cells");
+  declared_.clear();
+  declare_field(name, offset);
+  update(name, value, offset);
+  reductions_.push_back(*reduction);
+}
+
+std::vector<std::string> DefinedStencil::used_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, symbol] : scope_.symbols()) {
+    if (symbol.used && symbol.kind != Symbol::Kind::field) names.push_back(name);
+  }
+  return names;
+}
+
+void DefinedStencil::use(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (Symbol* symbol = scope_.find(name); symbol->kind != Symbol::Kind::field) symbol->used = true;
+  }
+}
+
 void DefinedStencil::rotate(std::string_view from, std::string_view to, std::size_t offset) {
   const Rotation rotation{known_field(from, offset), known_field(to, offset)};
   if (rotation.from == rotation.to) text_.reject(offset, fmt::format("'{}' becomes itself", from));
@@ -175,20 +216,14 @@ void DefinedStencil::rotate(std::string_view from, std::string_view to, std::siz
 void DefinedStencil::hold(std::string_view field, std::string_view layers_of, std::size_t offset) {
   const Hold hold{known_field(field, offset), known_field(layers_of, offset)};
   const Stencil& stencil = builder_.stencil();
-  const auto is_written = [&](int number) {
-    return std::any_of(stencil.stages.begin(), stencil.stages.end(), [&](const Stage& stage) {
-      return std::any_of(stage.updates.begin(), stage.updates.end(),
-                         [&](const Update& update) { return update.output == number; });
-    });
-  };
   const auto moves = [&](int number) {
     return std::any_of(stencil.rotations.begin(), stencil.rotations.end(),
                        [&](const Rotation& rotation) { return rotation.from == number; });
   };
   const auto taken = std::find_if(stencil.rotations.begin(), stencil.rotations.end(),
                                   [&](const Rotation& rotation) { return rotation.to == hold.layers_of; });
-  const bool older = taken != stencil.rotations.end() && !is_written(taken->from);
-  if (!is_written(hold.field) || moves(hold.field) || !fields_read(stencil).contains(hold.field)) {
+  const bool older = taken != stencil.rotations.end() && !is_written(stencil, taken->from);
+  if (!is_written(stencil, hold.field) || moves(hold.field) || !fields_read(stencil).contains(hold.field)) {
     text_.reject(offset, fmt::format("'{}' is no field between stages: [hold] says of one that a stage writes, that a "
                                      "later one reads and that becomes no other field, whose held layers it has",
                                      field));

@@ -12,6 +12,8 @@
 
 namespace stencil_tune {
 
+bool is_written(const Stencil& stencil, int field);  ///< whether a stage writes it
+
 /// Collects a stencil from its text. Every function that takes an offset throws Error(malformed_definition) that shows
 /// the text at that offset.
 class DefinedStencil {
@@ -48,6 +50,17 @@ class DefinedStencil {
   void boundary(std::string_view field, std::string_view axis, std::optional<Side> side, const ExpressionText& rule,
                 std::size_t offset);
 
+  /// In what follows the name stands for the value that the first stage gives it.
+  void stands_for(std::string_view output, NodeId value, std::size_t offset);
+  /// One more output, and how its values become one number. `rule` is sum(...), min(...) or max(...) of an expression.
+  /// What the stencil declares need not be used any more.
+  void measure(std::string_view name, const ExpressionText& rule, std::size_t offset);
+  const std::vector<Reduction>& reductions() const noexcept { return reductions_; }  ///< one a measure
+  std::vector<std::string> used_names() const;  ///< of coefficients and named expressions
+
+  /// These names, which measures use, count as used.
+  void use(const std::vector<std::string>& names);
+
   /// `offset` is shown where the stencil as a whole is at fault.
   Stencil build(std::size_t offset) &&;
 
@@ -65,6 +78,7 @@ class DefinedStencil {
   DefinedBoundaries boundaries_;
   std::vector<std::pair<std::string, std::size_t>> declared_;  ///< where, so that unused ones can be shown
   std::vector<std::size_t> rotated_;                           ///< where, of each that the text itself says
+  std::vector<Reduction> reductions_;                          ///< of the measures
 };
 
 }  // namespace stencil_tune

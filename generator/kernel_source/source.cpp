@@ -1,5 +1,6 @@
 #include "generator/kernel_source/source.hpp"
 
+#include "generator/candidates/families/families.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/kernel_source/launch.hpp"
 #include "generator/kernel_source/plane_sums.hpp"
@@ -162,7 +163,7 @@ void require_identifier(std::string_view entry) {
 struct KernelForm {
   std::string_view file, function;
   std::string parameter;  ///< its type
-  std::string_view call;  ///< what the function is given
+  std::string call;       ///< what the function is given
   bool with_points = false;
 };
 
@@ -200,6 +201,15 @@ std::string parameter_type(const Candidate& candidate, std::string_view entry) {
                      candidate.shape().uses_tensor_maps ? "CopyArguments" : "Arguments", entry);
 }
 
+std::string reductions_text(std::span<const Reduction> reductions) {
+  constexpr std::string_view kNames[]{"sum", "minimum", "maximum"};
+  std::string list;
+  for (const Reduction each : reductions) {
+    list += fmt::format("{}stencil_tune::Reduction::{}", list.empty() ? "" : ", ", kNames[static_cast<int>(each)]);
+  }
+  return fmt::format("stencil_tune::Reductions<{}>{{}}", list);
+}
+
 }  // namespace
 
 KernelSource generate(const Candidate& candidate, std::string_view entry) {
@@ -222,6 +232,33 @@ KernelSource generate_with_points(const Candidate& candidate, std::string_view e
                                                 parameter_type(candidate, entry), entry),
                        .call = "arguments.kernel, arguments.points",
                        .with_points = true});
+}
+
+Tuning measuring_tuning(const Problem& measured) {
+  Tuning tuning = direct_family().defaults(measured).front();
+  if (measured.extents.rank > 1) tuning.register_y = 4;
+  return tuning;
+}
+
+KernelSource generate_measuring(const Candidate& candidate, std::span<const Reduction> reductions) {
+  constexpr std::string_view kEntry = "stencil_measure";
+  return write_kernel(candidate, kEntry,
+                      {.file = "measure.cuh",
+                       .function = "measure",
+                       .parameter = parameter_type(candidate, kEntry),
+                       .call = "arguments, " + reductions_text(reductions)});
+}
+
+KernelSource gather_source(std::span<const Reduction> reductions) {
+  return {.text = fmt::format(R"(#include "stencil_tune/measure.cuh"
+
+STENCIL_KERNEL void __launch_bounds__({})
+stencil_gather(const __grid_constant__ stencil_tune::GatherArguments arguments) {{
+  stencil_tune::gather(arguments, {});
+}}
+)",
+                              kGatherThreads, reductions_text(reductions)),
+          .entry = "stencil_gather"};
 }
 
 }  // namespace stencil_tune

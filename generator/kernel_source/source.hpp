@@ -37,4 +37,16 @@ KernelSource generate(const Candidate& candidate, std::string_view entry = "sten
 /// template has a function for it.
 KernelSource generate_with_points(const Candidate& candidate, std::string_view entry = "stencil_kernel");
 
+/// What candidates of measured_problem() are: blocks of 256 threads, a few cells each.
+Tuning measuring_tuning(const Problem& measured);
+
+/// A kernel that makes one number a measure and block of the values that the candidate's update computes
+/// (templates/measure.cuh). Its launches are the candidate's, with a double of shared memory a thread. Where that
+/// stores, it is given the numbers' address once an output.
+KernelSource generate_measuring(const Candidate& candidate, std::span<const Reduction> reductions);
+
+/// One block of kGatherThreads threads, each with a double of shared memory, that joins the numbers of all blocks.
+KernelSource gather_source(std::span<const Reduction> reductions);
+inline constexpr int kGatherThreads = 1024;
+
 }  // namespace stencil_tune

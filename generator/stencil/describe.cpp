@@ -210,7 +210,12 @@ std::string describe(const Stencil& stencil) {
     text += fmt::format("held layers of {} are those of {}\n", stencil.fields[at(hold.field)],
                         stencil.fields[at(hold.layers_of)]);
   }
-  return text;
+  const std::vector<std::string> measures = measure_names(stencil);
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    const std::string_view how = name(stencil.measures->reductions[i]);
+    text += fmt::format("{}{} ({})", i == 0 ? "measures: " : ", ", measures[i], how);
+  }
+  return measures.empty() ? text : text + "\n";
 }
 
 std::string rotations_text(const Stencil& stencil) {

@@ -4,6 +4,7 @@
 #include "generator/stencil/derivatives/adjoint.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/measures.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "stencil_tune/definition.hpp"
@@ -71,7 +72,7 @@ Stencil read_text(Source source, const char* text, int rank) {
 }
 
 /// What is made of a stencil: "a" its adjoint, "c" that of its coefficients, "t0" with the tangents of its first
-/// coefficient, "s0" its first stage alone, "l20" itself with layers of that width.
+/// coefficient, "s0" its first stage alone, "m" its measures, "l20" itself with layers of that width.
 Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
   switch (kind) {
     case 'a':
@@ -80,6 +81,8 @@ Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
       return coefficient_adjoint_of(stencil);
     case 't':
       return tangent_of(stencil, std::stoi(argument));
+    case 'm':
+      return measured_stencil(stencil);
     case 's':
       return stage_of(stencil, std::stoi(argument));
     case 'l': {
@@ -193,7 +196,8 @@ void run(const ReferenceCall& given) {
   Extents grid{.rank = stencil.rank};
   std::copy_n(given.extents, kMaxRank, grid.n.begin());
   const ElementType type = parse_element_type(given.type);
-  const std::vector<Problem> stages = stages_of(stencil, type, parse_boundaries(given.boundary, stencil.rank), grid);
+  const Boundaries boundaries = measured_boundaries(stencil, parse_boundaries(given.boundary, stencil.rank));
+  const std::vector<Problem> stages = stages_of(stencil, type, boundaries, grid);
   Run how{.coefficients = {given.coefficients, stencil.coefficients.size()},
           .place = {{given.origin[0], given.origin[1], given.origin[2]}, given.step},
           .points = {.sources = given.sources,

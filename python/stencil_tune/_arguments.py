@@ -148,6 +148,9 @@ class KernelBase:
             return None, 0
         return numbers_of(self.stencil.coefficient_values(given))
 
+    def _measured(self, numbers: Sequence[float]) -> dict[str, float]:
+        return dict(zip(self.stencil.measures, numbers))
+
     def _result(self, fields: Sequence[Any]) -> Any:
         """The arrays that hold the state after a run: one, or a tuple where the state has several fields."""
         state = [fields[place] for place in self.stencil._state]

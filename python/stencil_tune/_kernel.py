@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import _native, _streams, _values
 from ._array_arguments import KernelOnArrays
@@ -14,6 +14,9 @@ from ._points import Points, Positions
 from ._regions import Regions, as_numbers, box_of
 
 _RUN = -1  # in place of a stage
+
+#: Is given the number of steps that were made and what was measured then; what is true ends the run.
+Until = Callable[[int, Mapping[str, float]], Any]
 
 
 class Kernel(KernelOnArrays):
@@ -208,11 +211,70 @@ class Kernel(KernelOnArrays):
         else:
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
+        return self._result(self._places(arrays, before, fields))
+
+    def measure(self, arrays: Sequence[Any], *, stream: Any = None, coefficients: Mapping[str, float] | None = None,
+                origin: Sequence[int] | None = None, step: int = 0) -> dict[str, float]:
+        """What the definition measures, of the arrays as they stand; waits for it. Arguments are those of advance()."""
+        found: dict[str, float] = {}
+        self.advance_until(list(arrays), steps=0, every=1, until=lambda _, measured: found.update(measured),
+                           stream=stream, coefficients=coefficients, origin=origin, step=step)
+        return found
+
+    def advance_until(self, arrays: Sequence[Any], *, steps: int, every: int, until: Until, stream: Any = None,
+                      coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None,
+                      step: int = 0) -> tuple[Any, int]:
+        """advance() that measures what the definition says after each `every` steps, and after the last, and stops when
+        it is told to. The GPU does not wait for the answer: it has the next steps to do by then, so that a run ends
+        `every` steps later.
+
+        Args:
+            arrays, stream, coefficients, origin, step: as for advance(). Arrays of fields that vary with time have an
+                entry for the step after the last.
+            steps: the most that are made.
+            every: steps from one measurement to the next.
+            until: is called with the number of steps that were made, and the measured numbers by their names. The run
+                stops where it returns what is true: until=lambda steps, measured: measured["residual"] < 1e-6
+
+        Returns:
+            What advance() returns, and the number of steps that were made.
+        """
+        arrays = _values.arrays(arrays)
+        steps = _values.whole(steps, "steps", 0)
+        step = _values.whole(step, "step")
+        every = _values.whole(every, "every", 1)
+        if len(arrays) != self._count:
+            self._in_order(arrays, {})
+        self.stencil.measured()  # says so where there is nothing to measure
+        before, where = self._addresses(arrays, stream, range(step, step + steps + 1), whole=True)
+        values, count = self._coefficients(coefficients)
+        fields = self._fields.array(*before)
+        made = c.c_int64()
+        failures: list[BaseException] = []
+
+        def stop(_: Any, steps_made: int, numbers: Any, size: int) -> int:
+            try:
+                return 1 if failures or until(steps_made, self._measured(numbers[:size])) else 0
+            except BaseException as failure:  # it cannot pass through C
+                failures.append(failure)
+                return 1
+
+        status = self._native.advance_until_on_device(self._handle, self._origin(origin), step, where, fields,
+                                                      self._count, steps, values, count, every, _native.STOP(stop), None,
+                                                      c.byref(made))
+        self._native.check(status)
+        after = self._places(arrays, before, fields)
+        if failures:
+            raise failures[0]
+        return self._result(after), made.value
+
+    def _places(self, arrays: Sequence[Any], before: Sequence[int], fields: Any) -> list[Any]:
+        """The arrays in the order of the fields that they hold after a run; a list is put in that order."""
         array_at: dict[int | None, Any] = dict(zip(before, arrays))
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
             arrays[:] = after
-        return self._result(after)
+        return after
 
     def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,
                        coefficients: Mapping[str, float] | None = None) -> None:

@@ -78,6 +78,9 @@ _LAUNCH = [_HANDLE, c.c_void_p, c.c_void_p, c.c_int32]
 _PLACE = [c.c_void_p, c.c_int64]  # origin, step
 
 # name (without stencil_tune_) -> what it returns, what it takes.
+#: stencil_tune_stop.
+STOP = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_int64, c.POINTER(c.c_double), c.c_int32)
+
 _FUNCTIONS = {
     "version": (c.c_char_p, []),
     "error_message": (c.c_char_p, []),
@@ -107,6 +110,9 @@ _FUNCTIONS = {
     "stencil_coefficient_count": (c.c_int32, [_HANDLE]),
     "stencil_coefficient_name": (c.c_char_p, [_HANDLE, c.c_int32]),
     "stencil_coefficient_value": (c.c_double, [_HANDLE, c.c_int32]),
+    "stencil_measure_count": (c.c_int32, [_HANDLE]),
+    "stencil_reduction": (c.c_char_p, [_HANDLE, c.c_int32]),
+    "stencil_measured": (c.c_int, [_HANDLE, _OUT]),
     "stencil_reach": (c.c_int, [_HANDLE, c.POINTER(c.c_int32), c.POINTER(c.c_int32)]),
     "stencil_adjoint": (c.c_int, [_HANDLE, _OUT]),
     "stencil_coefficient_adjoint": (c.c_int, [_HANDLE, _OUT]),
@@ -142,6 +148,8 @@ _FUNCTIONS = {
     "launch_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_void_p, c.c_int32, c.c_void_p,
                                                                            c.c_void_p]),
     "advance_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
+    "advance_until_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] +
+                                [c.c_int64, c.c_void_p, c.c_int32, c.c_int64, STOP, c.c_void_p, c.POINTER(c.c_int64)]),
     "advance_again_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
     "advance_with_points_on_device": (c.c_int, _LAUNCH[:1] + [c.c_void_p] * 3 + _PLACE + _LAUNCH[1:] +
                                       [c.c_int64, c.c_void_p, c.c_int32]),

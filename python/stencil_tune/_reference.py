@@ -9,6 +9,8 @@ from typing import Any, Iterable, Mapping, Sequence
 from . import _arrays, _native, _values
 from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError, Error
+from ._gradients.edges import edges_of
+from ._kernel import Until
 from ._points import PointsBase, Positions
 from ._regions import slices_of
 from ._request import Grid
@@ -133,6 +135,42 @@ class ReferenceKernel(KernelBase):
         if isinstance(arrays, list):
             arrays[:] = fields
         return self._result(fields)
+
+    def measure(self, arrays: Sequence[Any], *, stream: Any = None, coefficients: Mapping[str, float] | None = None,
+                origin: Sequence[int] | None = None, step: int = 0) -> dict[str, float]:
+        """What the definition measures, of the arrays as they stand."""
+        numpy, measured = _numpy(), self.stencil.measured()
+        given = self._in_order(arrays, {})
+        values = [numpy.array(self._view(array, place, range(step, step + 1)), dtype=numpy.float64)
+                  for place, array in enumerate(given)]
+        nothing = [numpy.full(self.shape, numpy.nan) for _ in measured.outputs]
+        cells = ReferenceKernel(measured, self._grid, None)
+        cells._evaluate(_ONE_LAUNCH, values + nothing, measured.coefficient_values(coefficients), origin, step)
+        edges = edges_of(measured, self.boundary, self.shape)
+        inner = tuple(slice(edge.held[0], edge.extent - edge.held[1]) for edge in edges)
+        joined = {"sum": numpy.sum, "min": numpy.min, "max": numpy.max}
+        return {name: float(joined[how](cell[inner])) for (name, how), cell in zip(self.stencil.measures.items(), nothing)}
+
+    def advance_until(self, arrays: Sequence[Any], *, steps: int, every: int, until: Until, stream: Any = None,
+                      coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None,
+                      step: int = 0) -> tuple[Any, int]:
+        """Steps as Kernel's, which end where it would."""
+        arrays, every = _values.arrays(arrays), _values.whole(every, "every", 1)
+        given, made, asked, stops = list(arrays), 0, None, False
+        while True:
+            now = min(every, _values.whole(steps, "steps", 0) - made)
+            result = self.advance(given, steps=now, coefficients=coefficients, origin=origin, step=step + made)
+            made += now
+            measured = self.measure(given, coefficients=coefficients, origin=origin, step=step + made)
+            if asked is not None:
+                stops = bool(until(*asked))
+            asked = made, measured
+            if stops or made == steps:
+                until(*asked)
+                break
+        if isinstance(arrays, list):
+            arrays[:] = given
+        return result, made
 
     def _view(self, array: Any, place: int, made: range = range(0)) -> Any:
         layout, name, profile = _arrays.read(array), self.stencil.fields[place], self._profiles[place]

@@ -31,6 +31,7 @@ class Stencil:
         profiles: axes of the fields that vary along one or two alone, whose arrays have these axes, or "t" for those that
             vary with time, whose arrays have an entry for each step's number. {"dz": "z", "h": "xy", "w": "t"}
         layer_fields: axes of the fields that exist in the layers at the ends of one alone. {"psx": "x"}
+        measures: what runs may measure, and how it makes one number of all cells. {"residual": "max"}
         key: equal for equal updates, whatever their names.
         stages: sweeps a step.
     """
@@ -66,6 +67,10 @@ class Stencil:
         self.profiles: dict[str, str] = {self.fields[i]: along for i, along in enumerate(self._along) if along}
         layers = [native.stencil_field_layer_axis(handle, i) for i in count]
         self.layer_fields: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(layers) if axis >= 0}
+        self.measures: dict[str, str] = {}
+        if count_of_measures := native.stencil_measure_count(handle):
+            reductions = [native.stencil_reduction(handle, i).decode() for i in range(count_of_measures)]
+            self.measures = dict(zip(self.measured().outputs, reductions))
         self.arguments: tuple[str, ...] = self.fields
         self.coefficients: dict[str, float] = {
             native.stencil_coefficient_name(handle, i).decode(): native.stencil_coefficient_value(handle, i)
@@ -105,6 +110,11 @@ class Stencil:
         """One of its stages as a stencil of its own, of the fields that it uses; without a next step."""
         return self._derivative(f"s{_values.whole(number, 'number', 0, _values.INT32)}")
 
+    def measured(self) -> "Stencil":
+        """What its runs may measure as a stencil of its own: the same fields, and an output for each measure, by its
+        name. Raises ArgumentError where the definition measures nothing."""
+        return self._derivative("m")
+
     def with_layer(self, layer: int | str) -> "Stencil":
         """The same stencil with widths for the layers at the ends of its axes, in cells: 20, "20:0" (at the low and at
         the high end) or "x=20,z=0:20". They are no part of its key."""
@@ -112,13 +122,13 @@ class Stencil:
         return self._derivative("l" + text)
 
     def _derivative(self, which: str) -> "Stencil":
-        """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage; "l20":
-        with layers of that width."""
+        """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage; "m":
+        the measures; "l20": with layers of that width."""
         if which not in self._derivatives:
             native = _native.library()
             make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
-                    "s": native.stencil_stage, "l": native.stencil_with_layers}[which[0]]
-            takes = [which[1:].encode() if which[0] == "l" else int(which[1:])] if which not in ("a", "c") else []
+                    "s": native.stencil_stage, "m": native.stencil_measured, "l": native.stencil_with_layers}[which[0]]
+            takes = [which[1:].encode() if which[0] == "l" else int(which[1:])] if len(which) > 1 else []
             kind, text, before = self._source
             self._derivatives[which] = Stencil(native.handle(make, self._handle, *takes),
                                                (kind, text, f"{before} {which}".lstrip()))

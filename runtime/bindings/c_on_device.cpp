@@ -138,6 +138,27 @@ stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, 
                                            coefficient_count);
 }
 
+stencil_tune_status stencil_tune_advance_until_on_device(stencil_tune_kernel* kernel, const int64_t* origin,
+                                                         int64_t step, CUstream_st* stream, void** fields,
+                                                         int32_t field_count, int64_t steps, const double* coefficients,
+                                                         int32_t coefficient_count, int64_t every,
+                                                         stencil_tune_stop stop, void* user, int64_t* made) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    require(made, "made");
+    if (stop == nullptr) throw Error(ErrorCode::invalid_argument, "stop must not be null");
+    const OnDevice here(*kernel);
+    here.prepare(stream);
+    const Until until{every, [&](std::int64_t steps_made, Span<const double> numbers) {
+                        return stop(user, steps_made, numbers.data(), static_cast<int32_t>(numbers.size())) != 0;
+                      }};
+    *made =
+        kernel->kernel.advance_until(until, stream, span_of(fields, field_count, "fields"), steps,
+                                     span_of(coefficients, coefficient_count, "coefficients"), to_place(origin, step));
+  });
+}
+
 stencil_tune_status stencil_tune_advance_again_on_device(stencil_tune_kernel* kernel, const int64_t* origin,
                                                          int64_t step, CUstream_st* stream, void** fields,
                                                          int32_t field_count, int64_t steps, const double* coefficients,

@@ -2,6 +2,7 @@
 #include "generator/stencil/derivatives/adjoint.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/describe.hpp"
+#include "generator/stencil/measures.hpp"
 #include "generator/stencil/step.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
@@ -136,6 +137,26 @@ stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stenc
     require(stencil, "stencil");
     *alone = make_c_stencil(stage_of(stencil->stencil, stage));
   });
+}
+
+stencil_tune_status stencil_tune_stencil_measured(const stencil_tune_stencil* stencil,
+                                                  stencil_tune_stencil** measured) {
+  return guarded([&] {
+    require(measured, "measured");
+    *measured = nullptr;
+    require(stencil, "stencil");
+    *measured = make_c_stencil(measured_stencil(stencil->stencil));
+  });
+}
+
+int32_t stencil_tune_stencil_measure_count(const stencil_tune_stencil* stencil) {
+  return stencil == nullptr ? 0 : static_cast<int32_t>(measure_names(stencil->stencil).size());
+}
+
+const char* stencil_tune_stencil_reduction(const stencil_tune_stencil* stencil, int32_t measure) {
+  if (stencil == nullptr || !stencil->stencil.measures) return nullptr;
+  const Reduction* found = at(stencil->stencil.measures->reductions, measure);
+  return found == nullptr ? nullptr : name(*found).data();
 }
 
 stencil_tune_status stencil_tune_stencil_with_layers(const stencil_tune_stencil* stencil, const char* layers,

@@ -163,6 +163,7 @@ module stencil_tune
   public :: stencil_tune_open, stencil_tune_close, stencil_tune_lookup, stencil_tune_release
   public :: stencil_tune_load, stencil_tune_parse, stencil_tune_define
   public :: stencil_tune_prepare, stencil_tune_ready, stencil_tune_wait, stencil_tune_launch, stencil_tune_advance
+  public :: stencil_tune_advance_until, stencil_tune_stop
   public :: stencil_tune_points, stencil_tune_point_cell, stencil_tune_spread, stencil_tune_place_points
   public :: stencil_tune_advance_with_points, stencil_tune_point_notes
   public :: stencil_tune_padded_pitch, stencil_tune_use_device, stencil_tune_allocate, stencil_tune_free
@@ -258,6 +259,19 @@ module stencil_tune
 
   interface stencil_tune_advance_with_points
     module procedure advance_with_points_32, advance_with_points_64
+  end interface
+
+  ! Is given what a run has measured after so many of its steps, one of `count` numbers for each measure of the definition.
+  ! Other than 0 ends the run.
+  abstract interface
+    function stencil_tune_stop(user, steps, numbers, count) bind(c) result(stops)
+      import :: c_ptr, c_int32_t, c_int64_t, c_double
+      type(c_ptr), value :: user
+      integer(c_int64_t), value :: steps
+      integer(c_int32_t), value :: count
+      real(c_double), intent(in) :: numbers(count)
+      integer(c_int32_t) :: stops
+    end function
   end interface
 
   interface stencil_tune_padded_pitch
@@ -405,6 +419,20 @@ module stencil_tune
       integer(c_int32_t), value :: field_count, coefficient_count
       integer(c_int64_t), value :: steps
       type(c_ptr), value :: coefficients
+      integer(c_int) :: status
+    end function
+
+    function c_advance_until(kernel, origin, step, stream, fields, field_count, steps, coefficients, coefficient_count, &
+        every, stop, user, made) bind(c, name="stencil_tune_advance_until_on_device") result(status)
+      import :: c_ptr, c_funptr, c_int, c_int32_t, c_int64_t
+      type(c_ptr), value :: kernel, origin, stream
+      integer(c_int64_t), value :: step
+      type(c_ptr), intent(inout) :: fields(*)
+      integer(c_int32_t), value :: field_count, coefficient_count
+      integer(c_int64_t), value :: steps, every
+      type(c_ptr), value :: coefficients, user
+      type(c_funptr), value :: stop
+      integer(c_int64_t), intent(out) :: made
       integer(c_int) :: status
     end function
 
@@ -789,6 +817,31 @@ contains
     integer(c_int64_t), intent(in), optional :: step
 
     call advance_64(kernel, fields, int(steps, c_int64_t), stream, coefficients, status, origin, step)
+  end subroutine
+
+  ! Steps that measure after each `every` of them, and after the last, and end when `stop` says so. The GPU has the next
+  ! `every` to do when it is asked, so that the run ends so many later. made: how many were made. user: what `stop` is given.
+  subroutine stencil_tune_advance_until(kernel, fields, steps, every, stop, made, stream, coefficients, status, origin, &
+      step, user)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    type(c_ptr), intent(inout) :: fields(:)
+    integer(c_int64_t), intent(in) :: steps, every
+    procedure(stencil_tune_stop) :: stop
+    integer(c_int64_t), intent(out) :: made
+    type(c_ptr), intent(in), optional :: stream, user
+    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
+    integer, intent(out), optional :: status
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
+    type(c_ptr) :: values, from
+    integer(c_int32_t) :: value_count
+
+    call pass(coefficients, values, value_count)
+    from = c_null_ptr
+    if (present(origin)) from = c_loc(origin)
+    call finish(c_advance_until(kernel%handle, from, or_0_64(step), pointer_or_null(stream), fields, &
+                                size(fields, kind=c_int32_t), steps, values, value_count, every, c_funloc(stop), &
+                                pointer_or_null(user), made), status)
   end subroutine
 
   ! The cells around a position between them, weighted linearly along each axis; position: in cells, where 0 is the

@@ -27,7 +27,9 @@ std::string wrapped(const Text& operand, Binding least) {
 
 class DefinitionWriter {
  public:
-  explicit DefinitionWriter(const Stencil& stencil) : stencil_(stencil), uses_(stencil.nodes.size(), 0) {
+  /// prefix: of the names that parts have which are used more than once.
+  explicit DefinitionWriter(const Stencil& stencil, char prefix = 't')
+      : stencil_(stencil), prefix_(prefix), uses_(stencil.nodes.size(), 0) {
     for (const Stage& stage : stencil.stages) {
       for (const Update& update : stage.updates) ++uses_[at(update.expression)];
     }
@@ -42,6 +44,7 @@ class DefinitionWriter {
 
   std::string write() {
     const std::vector<Text> texts = expressions();
+    const std::string measures = stencil_.measures ? write_measures() : "";
     std::string text = fmt::format("name = \"stencil\"\nrank = {}\nfields = [{}]\n", stencil_.rank, fields());
     if (stencil_.layers) text += fmt::format("layer = \"{}\"\n", to_string(*stencil_.layers, stencil_.rank));
     text += "[coefficients]\n";
@@ -62,10 +65,25 @@ class DefinitionWriter {
     }
     if (!stencil_.holds.empty()) text += "[hold]\n";
     for (const Hold& hold : stencil_.holds) text += fmt::format("f{} = \"f{}\"\n", hold.field, hold.layers_of);
-    return text;
+    return text + measures;
   }
 
  private:
+  /// Their parts go to lets_.
+  std::string write_measures() {
+    DefinitionWriter measured(stencil_.measures->stencil, 'm');
+    const std::vector<Text> texts = measured.expressions();
+    lets_ += measured.lets_;
+    coefficients_used_.merge(measured.coefficients_used_);
+    std::string text = "[measure]\n";
+    const std::vector<Update>& updates = measured.stencil_.stages.front().updates;
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+      text += fmt::format("measure{} = \"{}({})\"\n", i, name(stencil_.measures->reductions[i]),
+                          texts[at(updates[i].expression)].text);
+    }
+    return text;
+  }
+
   /// What a definition declares it must use; fields and coefficients keep their numbers.
   void note_names() {
     for (std::size_t id = 0; id < uses_.size(); ++id) {
@@ -111,8 +129,8 @@ class DefinitionWriter {
       const Node& node = stencil_.nodes[id];
       texts[id] = node.op == Operation::random ? random(node) : expression(node, texts);
       if (uses_[id] < 2 || operand_count(node.op) == 0) continue;
-      lets_ += fmt::format("t{} = \"{}\"\n", id, texts[id].text);
-      texts[id] = {fmt::format("t{}", id), Binding::leaf};
+      lets_ += fmt::format("{}{} = \"{}\"\n", prefix_, id, texts[id].text);
+      texts[id] = {fmt::format("{}{}", prefix_, id), Binding::leaf};
     }
     return texts;
   }
@@ -121,7 +139,7 @@ class DefinitionWriter {
   Text random(const Node& node) {
     const auto key = static_cast<std::uint64_t>(node.value);
     const std::string seed = node.index < 0 ? fmt::format("{}", key & 0xffffffffu) : fmt::format("c{}", node.index);
-    const std::string name = fmt::format("r{}_{}", key >> 32, seed);
+    const std::string name = fmt::format("{}r{}_{}", prefix_, key >> 32, seed);
     const std::string let = fmt::format("{} = \"random({}, {})\"\n", name, seed, key >> 32);
     if (lets_.find(let) == std::string::npos) lets_ += let;
     return {name + cell(node), Binding::leaf};
@@ -238,6 +256,7 @@ class DefinitionWriter {
   }
 
   const Stencil& stencil_;
+  char prefix_;
   std::vector<int> uses_;
   std::set<int> fields_used_;
   std::set<int> coefficients_used_;

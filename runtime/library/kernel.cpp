@@ -2,6 +2,7 @@
 
 #include "runtime/library/field_checks.hpp"
 #include "runtime/library/kernel_state.hpp"
+#include "runtime/library/launch/measuring.hpp"
 #include "runtime/library/launch/stage_launch.hpp"
 
 #include <fmt/format.h>
@@ -196,6 +197,7 @@ void Kernel::load() {
     for (const StageKernel& stage : part.stages) prepare_stage(stage, part.in_background);
   }
   state_->layers->prepare();
+  if (state_->measuring) state_->measuring->prepare();
 }
 
 bool Kernel::ready() const {

@@ -3,7 +3,9 @@
 #include "generator/candidates/run_plan.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/measures.hpp"
 #include "generator/stencil/passes.hpp"
+#include "runtime/library/launch/measuring.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/lookup/same_machine_code.hpp"
 #include "stencil_tune/error.hpp"
@@ -127,8 +129,10 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
       state->buffers = {.stored = {}, .outputs = {}, .next = part.next, .spares = spares};
   }
   if (state->driver != nullptr) {
+    if (request.stencil.measures) state->measuring = make_measuring(state->step, facts);
     state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes(),
-                                                     state->plan.front().in_zones ? kSideStreams : 0);
+                                                     state->plan.front().in_zones ? kSideStreams : 0,
+                                                     state->measuring ? state->measuring->scratch_bytes() : 0);
     state->layers = make_layer_copier(*state, facts);
   }
   for (PlanPart& part : state->plan) {
@@ -141,6 +145,21 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   }
   if (state->plan.size() > 1) note_other_sweeps(*state);
   return state;
+}
+
+std::shared_ptr<Measuring> Library::Impl::make_measuring(const Problem& step, const DeviceFacts& facts) {
+  StageKernel values;
+  values.problem = measured_problem(step);
+  values.tuning = measuring_tuning(values.problem);
+  values.inputs = kernel_inputs(values.problem);
+  values.outputs.assign(values.problem.facts.outputs.size(), static_cast<int>(step.stencil.fields.size()));
+  values.updated = stencil_tune::updated_box(values.problem);
+  const Candidate candidate(values.problem, values.tuning);
+  const auto shared_bytes = static_cast<std::size_t>(candidate.shape().threads) * sizeof(double);
+  values.whole = std::make_shared<const PackedLaunch>(candidate, values.updated, shared_bytes);
+  const std::vector<Reduction>& reductions = step.stencil.measures->reductions;
+  values.loaded = share_loaded(generate_measuring(candidate, reductions), facts);
+  return std::make_shared<Measuring>(std::move(values), share_loaded(gather_source(reductions), facts));
 }
 
 std::unique_ptr<LayerCopier> Library::Impl::make_layer_copier(const Kernel::State& state, const DeviceFacts& facts) {

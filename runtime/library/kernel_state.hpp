@@ -51,6 +51,8 @@ struct StageKernel {
 /// GStencil/s of a step that these make one after another, by their evidence; 0 where that of one is not known.
 double known_rate(const std::vector<StageKernel>& stages);
 
+class Measuring;
+
 /// A part of a plan: what advances the stencil by some steps.
 struct PlanPart {
   int steps = 1;
@@ -74,6 +76,7 @@ struct Kernel::State {
   std::unique_ptr<Workspaces> workspaces;  ///< null where there is no driver
   std::unique_ptr<LayerCopier> layers;     ///< null where there is no driver
   std::unique_ptr<PointKernels> point_kernels = std::make_unique<PointKernels>();
+  std::shared_ptr<Measuring> measuring;  ///< null where the stencil measures nothing, or there is no driver
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }

@@ -102,6 +102,7 @@ struct Library::Impl {
                                                       const DeviceFacts& facts);
   std::optional<Choice> choose_for_zone(const Request& request, const Zone& zone, int steps, const DeviceFacts& facts);
   std::unique_ptr<LayerCopier> make_layer_copier(const Kernel::State& state, const DeviceFacts& facts);
+  std::shared_ptr<Measuring> make_measuring(const Problem& step, const DeviceFacts& facts);
   std::optional<PlanPart> make_passes(const Request& request, const Problem& step, const PlanPart& stages,
                                       const DeviceFacts& facts);
   PlanPart make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);

@@ -27,10 +27,23 @@ contains
     to = from
     failed = 0
   end function
+
+  ! Of a run that measures: ends it once the mass is below that of the caller.
+  function is_below(user, steps, numbers, count) bind(c) result(stops)
+    type(c_ptr), value :: user
+    integer(c_int64_t), value :: steps
+    integer(c_int32_t), value :: count
+    real(c_double), intent(in) :: numbers(count)
+    integer(c_int32_t) :: stops
+    real(c_double), pointer :: least
+
+    call c_f_pointer(user, least)
+    stops = merge(1, 0, steps > 0 .and. count == 1 .and. numbers(1) < least)
+  end function
 end module
 
 program fortran_grid
-  use own_ranks, only: all_gather, exchange
+  use own_ranks, only: all_gather, exchange, is_below
   use stencil_tune
   use stencil_tune_distributed
   implicit none
@@ -80,9 +93,34 @@ program fortran_grid
   call stencil_tune_grid_read(grid, 7, c_loc(found), c_sizeof(found), status)
   call expect(status /= stencil_tune_ok .and. index(stencil_tune_message(), "field 7") > 0, "errors have words")
   call stencil_tune_grid_release(grid)
+  call decay_until_little_is_left()
   call stencil_tune_close(library)
 
 contains
+
+  ! Half of it is left after each step: below 100 of 2160 after six, and the run has two more to do when it hears of it.
+  subroutine decay_until_little_is_left()
+    type(stencil_tune_stencil) :: decay
+    type(stencil_tune_kernel) :: kernel
+    type(c_ptr) :: fields(2)
+    real(c_double), target :: least
+    integer(c_int64_t) :: made
+
+    least = 100
+    u = 1
+    call stencil_tune_parse(decay, "u_next = 0.5*u; measure mass = sum(u)")
+    call stencil_tune_lookup(library, decay, [nx, ny, nz], kernel, element_type="f64", steps=2)
+    call stencil_tune_allocate(c_sizeof(u), fields(1))
+    call stencil_tune_allocate(c_sizeof(u), fields(2))
+    call stencil_tune_copy_to_device(fields(1), c_loc(u), c_sizeof(u))
+    call stencil_tune_advance_until(kernel, fields, 100_c_int64_t, 2_c_int64_t, is_below, made, user=c_loc(least))
+    call stencil_tune_copy_to_host(c_loc(found), fields(1), c_sizeof(found))
+    call expect(made == 8 .and. all(abs(found - 0.5_c_double**8) <= 0), "a run ends where what it measures says so")
+    call stencil_tune_free(fields(1))
+    call stencil_tune_free(fields(2))
+    call stencil_tune_release(kernel)
+    call stencil_tune_release(decay)
+  end subroutine
 
   subroutine expect(right, what)
     logical, intent(in) :: right

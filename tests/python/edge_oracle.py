@@ -4,7 +4,7 @@ project: what it knows is what docs/stencils.md promises.
 Expressions are tuples: ("number", value), ("coefficient", name), ("read", field, offset), ("profile", name, offsets, axes),
 ("before", axis, offset), ("after", axis, offset), ("in_layer", axis, offset), ("coordinate", axis, offset), ("step",),
 ("random", seed, call), ("line", axis, far, cell ...), which adds up (2 + k) times the cell at k along the axis, or an
-operation and its operands. Axes and offsets count from x; arrays are indexed [z, y, x].
+operation and its operands. In a measure ("output", name, expression) is what the first stage makes of a cell. Axes and offsets count from x; arrays are indexed [z, y, x].
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class Definition:
     hold: dict[str, str] = dataclasses.field(default_factory=dict)  #: whose held layers an intermediate has
     layer_fields: dict[str, int] = dataclasses.field(default_factory=dict)  #: axis in whose layers each exists
     words: dict[tuple[str, int, int], Word] = dataclasses.field(default_factory=dict)  #: of field ("": all), axis, side
+    measures: dict[str, tuple[str, Expression]] = dataclasses.field(default_factory=dict)  #: "sum", "min" or "max" of what
 
     @property
     def outputs(self) -> list[str]:
@@ -124,6 +125,9 @@ class Definition:
                 lines += [f"[{table}]", *(f'{name} = "{other}"' for name, other in entries.items())]
         if self.words:
             lines += ["[boundary]", *self._word_lines()]
+        if self.measures:
+            lines += ["[measure]", *(f'{name} = "{how}({written(expression)})"'
+                                     for name, (how, expression) in self.measures.items())]
         return "\n".join(lines) + "\n"
 
     def _word_lines(self) -> Iterator[str]:
@@ -176,6 +180,8 @@ def written(e: Expression) -> str:
         return f"{e[1]}[{at}]" if at else e[1]
     if kind == "random":
         return f"random({e[1]}, {e[2]})"
+    if kind == "output":
+        return e[1]
     if kind == "line":
         return f"sum(k in -{e[2]}..{e[2]}, (2 + k) * {e[3][1]}[{AXES[e[1]]}+k])"
     return OPERATIONS[kind][0].format(*map(written, e[1:]))
@@ -286,6 +292,15 @@ class Evaluator:
             records.append([now[field][place] for field, place in receivers])
         return now, numpy.array(records)
 
+    def measure(self, fields: Mapping[str, Array], step: int = 0) -> dict[str, float]:
+        """What the definition measures of the fields as they stand: in the cells that a stage of its measures would
+        update."""
+        values = {name: expression for name, (_, expression) in self.definition.measures.items()}
+        read, shape = self._reader(values, fields, step), numpy.zeros(self.shape)[self.updated(values)].shape
+        joined = {"sum": numpy.sum, "min": numpy.min, "max": numpy.max}
+        return {name: float(joined[how](numpy.broadcast_to(read(expression), shape)))
+                for name, (how, expression) in self.definition.measures.items()}
+
     def _stages(self, fields: Mapping[str, Array], step: int, layers_of: Callable[[str], str | None],
                 adds: Iterable[tuple[str, tuple[int, ...], float]] = ()) -> Fields:
         now = dict(fields)
@@ -346,6 +361,9 @@ class Evaluator:
                 cell = [self.origin[axis] + along(axis, 0) for axis in range(self.definition.rank)] + [0, 0]
                 first, second, *_ = philox([*cell[:3], step], e[1:])
                 return ((first << numpy.uint64(32) | second) >> numpy.uint64(11)) * 2.0**-53
+            if kind == "output":
+                axis = self.definition.layer_fields.get(e[1])
+                return read(e[2]) if axis is None else numpy.where(self.in_layer(axis, along(axis, 0)), read(e[2]), 0)
             if kind == "line":
                 return sum((2 + k) * read(cell) for k, cell in enumerate(e[3:], -e[2]))
             return OPERATIONS[kind][1](*map(read, e[1:]))

@@ -27,7 +27,9 @@ def test_a_pages_blocks_run_in_order(page, gpus, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", [["heat.py", "--cells", "10", "--steps", "20", "--cpu"],
-                                     ["cavity.py", "--cells", "8", "--cpu"]])
+                                     ["cavity.py", "--cells", "8", "--cpu"],
+                                     ["relaxation.py", "--cells", "16", "--cpu"],
+                                     ["forest_fire.py", "--cells", "24", "--steps", "300", "--cpu"]])
 def test_examples_have_the_known_answer(command):
     done = subprocess.run([sys.executable, ROOT / "examples" / "python" / command[0], *command[1:]], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)

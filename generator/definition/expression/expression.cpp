@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -17,6 +20,7 @@ struct Clause {
   ExpressionText right;
   std::optional<double> number;  ///< where the right side is made of numbers alone
   std::string_view place{};      ///< what stands in brackets in "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)"
+  bool measures = false;         ///< "measure residual = max(...)"
 };
 
 /// Whether a clause gives the name a value.
@@ -61,13 +65,15 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
     const std::size_t after = last + 1;
     if (first == last && !clauses.empty() && after == tokens.size()) break;  // a closing semicolon
     Clause clause;
+    clause.measures = last - first >= 4 && tokens[first].text == "measure" && tokens[first + 2].text == "=";
+    if (clause.measures) ++first;
     if (last - first >= 2 && tokens[first].kind == Token::Kind::name && tokens[first + 1].text == "=") {
       clause.name = tokens[first];
       first += 2;
     }
     clause.right = {&text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
     if (clause.name.kind == Token::Kind::name) {
-      if (is_number(tokens, first, last, pi_is_number)) clause.number = parse_number(clause.right);
+      if (!clause.measures && is_number(tokens, first, last, pi_is_number)) clause.number = parse_number(clause.right);
     } else if (declares_field(tokens, first, last)) {
       clause.name = tokens[first];
       const std::size_t begin = tokens[first + 2].offset;
@@ -97,35 +103,79 @@ void refuse_read(const DefinitionText& where, const Scope& scope, const Output& 
                                           quotable(output.name)));
 }
 
-Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, int rank, Form form) {
-  DefinedStencil stencil(where, "expression", rank, form);
-  for (const Clause& clause : clauses) {
-    if (clause.number) stencil.declare_coefficient(clause.name.text, *clause.number, clause.name.offset);
-    if (declares_field(clause)) stencil.declare_field_at(clause.name.text, clause.place, clause.name.offset);
+/// The measures' stencil where those are read, else the one that they measure.
+struct LineReader {
+  const DefinitionText& where;
+  const std::vector<Clause>& clauses;
+  int rank;
+
+  bool has_measures() const {
+    return std::any_of(clauses.begin(), clauses.end(), [](const Clause& clause) { return clause.measures; });
   }
-  stencil.scope().declare_unknown_fields();
-  std::vector<Output> outputs;
-  for (const Clause& clause : clauses) {
-    if (clause.number || declares_field(clause)) continue;
-    const bool named = clause.name.kind == Token::Kind::name;
-    if (!named && !outputs.empty())
-      where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");
-    outputs.push_back(
-        {named ? clause.name.text : "out", named ? clause.name.offset : clause.right.begin, clause.right});
+
+  Stencil read(Form form, const std::vector<std::string>& used) const {
+    DefinedStencil stencil(where, "expression", rank, form);
+    const std::vector<Output> outputs = declare(stencil);
+    const std::vector<NodeId> values = fields(stencil, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) stencil.update(outputs[i].name, values[i], outputs[i].offset);
+    stencil.rotate_by_convention();
+    stencil.use(used);
+    return std::move(stencil).build(0);
   }
-  if (outputs.empty()) where.reject(0, "this updates no field; write for example u_next = 0.5*(u[x-1] + u[x+1])");
-  // What is read becomes a field before what is written: a kernel takes the fields in that order.
-  std::vector<NodeId> values;
-  for (const Output& output : outputs) values.push_back(parse_expression(output.right, stencil.scope()));
-  for (const Output& output : outputs) refuse_read(where, stencil.scope(), output);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto& [name, offset, right] = outputs[i];
-    if (!stencil.scope().symbols().contains(name)) stencil.declare_field(name, offset);
-    stencil.update(name, values[i], offset);
+
+  /// used: is given the names that they use.
+  Measures measured(std::vector<std::string>& used) const {
+    std::vector<Reduction> reductions;
+    const auto in_form = [&](Form form) {
+      DefinedStencil stencil(where, "expression", rank, form);
+      const std::vector<Output> outputs = declare(stencil);
+      const std::vector<NodeId> values = fields(stencil, outputs);
+      stencil.scope().declare_unknown_fields(false);
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        stencil.stands_for(outputs[i].name, values[i], outputs[i].offset);
+      }
+      for (const Clause& clause : clauses) {
+        if (clause.measures) stencil.measure(clause.name.text, clause.right, clause.name.offset);
+      }
+      reductions = stencil.reductions();
+      used = stencil.used_names();
+      return std::move(stencil).build(0);
+    };
+    Stencil simplified = in_form(Form::simplified);
+    return {with_written_form(std::move(simplified), in_form(Form::written)), reductions};
   }
-  stencil.rotate_by_convention();
-  return std::move(stencil).build(0);
-}
+
+ private:
+  std::vector<Output> declare(DefinedStencil& stencil) const {
+    for (const Clause& clause : clauses) {
+      if (clause.number) stencil.declare_coefficient(clause.name.text, *clause.number, clause.name.offset);
+      if (declares_field(clause)) stencil.declare_field_at(clause.name.text, clause.place, clause.name.offset);
+    }
+    stencil.scope().declare_unknown_fields();
+    std::vector<Output> outputs;
+    for (const Clause& clause : clauses) {
+      if (clause.number || declares_field(clause) || clause.measures) continue;
+      const bool named = clause.name.kind == Token::Kind::name;
+      if (!named && !outputs.empty())
+        where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");
+      outputs.push_back(
+          {named ? clause.name.text : "out", named ? clause.name.offset : clause.right.begin, clause.right});
+    }
+    if (outputs.empty()) where.reject(0, "this updates no field; write for example u_next = 0.5*(u[x-1] + u[x+1])");
+    return outputs;
+  }
+
+  /// What is read becomes a field before what is written: a kernel takes the fields in that order.
+  std::vector<NodeId> fields(DefinedStencil& stencil, const std::vector<Output>& outputs) const {
+    std::vector<NodeId> values;
+    for (const Output& output : outputs) values.push_back(parse_expression(output.right, stencil.scope()));
+    for (const Output& output : outputs) {
+      refuse_read(where, stencil.scope(), output);
+      if (!stencil.scope().symbols().contains(output.name)) stencil.declare_field(output.name, output.offset);
+    }
+    return values;
+  }
+};
 
 }  // namespace
 
@@ -135,8 +185,13 @@ Stencil parse_stencil(std::string_view text, int rank) {
     where.reject(0, fmt::format("the expression has {} bytes; {} is the most", text.size(), kDefinitionLimits.bytes));
   }
   const std::vector<Clause> clauses = split_clauses(where);
-  Stencil simplified = read(where, clauses, rank, Form::simplified);
-  return with_written_form(std::move(simplified), read(where, clauses, rank, Form::written));
+  const LineReader reader{where, clauses, rank};
+  std::vector<std::string> used;  // by measures
+  const auto measures = reader.has_measures() ? std::make_shared<Measures>(reader.measured(used)) : nullptr;
+  Stencil simplified = reader.read(Form::simplified, used);
+  Stencil stencil = with_written_form(std::move(simplified), reader.read(Form::written, used));
+  stencil.measures = measures;
+  return stencil;
 }
 
 }  // namespace stencil_tune

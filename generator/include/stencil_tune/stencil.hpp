@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -168,6 +169,8 @@ struct WrittenForm {
   std::vector<WrittenEdge> edges;  ///< beyond which these reads go as they stand; Stencil::nodes have the words in them
 };
 
+struct Measures;
+
 /// An update rule: fields, coefficients, and what each stage of a step writes.
 struct Stencil {
   std::string name;                       ///< for people; never part of the key
@@ -187,7 +190,21 @@ struct Stencil {
   std::optional<ElementType>
       element;          ///< what its definition asks for where the user does not say; never part of the key
   WrittenForm written;  ///< see define_stencil(); without stages where it is not known. Never part of the key
+  std::shared_ptr<const Measures> measures;  ///< what runs may measure; null: nothing. Never part of the key
 };
+
+/// How a measure makes one number of its values in all cells.
+enum class Reduction { sum, minimum, maximum };
+
+/// What runs may measure: numbers made of all cells.
+struct Measures {
+  /// Its one stage computes the measures' values in a cell. Fields and coefficients are those of the stencil that is
+  /// measured; behind them come the outputs, one a measure, by its name.
+  Stencil stencil;
+  std::vector<Reduction> reductions;  ///< one a measure
+};
+std::vector<std::string> measure_names(const Stencil& stencil);  ///< in the order of the definition
+std::string_view name(Reduction reduction) noexcept;             ///< "sum", "min", "max"
 
 /// What becomes of operations that a builder is given.
 enum class Form {

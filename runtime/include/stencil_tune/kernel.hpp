@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,14 @@ struct Evidence {
   std::vector<std::string> notes{};
 
   std::string sentence() const;  ///< all of it, for people
+};
+
+/// When a run that measures stops.
+struct Until {
+  std::int64_t every = 1;  ///< steps from one measurement to the next
+  /// Is given the number of steps that the call has made and what was measured then, one number for each of
+  /// measure_names(). Where it returns true, no further steps are launched.
+  std::function<bool(std::int64_t steps, Span<const double> numbers)> stop{};
 };
 
 /// A handle: copies share one kernel. All functions may be called from several threads at once.
@@ -170,6 +179,21 @@ class Kernel {
   /// were placed for another kernel or context, and for addresses that are missing or that the GPU does not reach.
   void advance_with_points(const Points& points, const PointData& data, CUstream_st* stream, Span<void*> fields,
                            std::int64_t steps, Span<const double> coefficients = {}, const Place& place = {}) const;
+
+  /// Measures the fields as they stand: one f64 number for each of measure_names(), in device memory, when the stream
+  /// gets there. Outputs' names in a measure stand for what the next step makes of the fields, with the entry that
+  /// fields of time have for it. The order in which cells are joined follows from the grid alone; sums are made in f64;
+  /// NaN in a cell is NaN in the number. Spare buffers are asked for as in advance(). Throws Error(invalid_argument)
+  /// for a definition that measures nothing, too.
+  void measure(CUstream_st* stream, Span<void* const> fields, double* numbers, Span<const double> coefficients = {},
+               const Place& place = {}) const;
+
+  /// advance_at() that measures after each `until.every` steps, and after the last, and stops when it is told to. The
+  /// GPU does not wait for the answer: it has the next steps to do when `until.stop` is asked, so that the run ends so
+  /// many steps later. With 0 steps it measures the fields as they stand. Returns the number of steps that were made;
+  /// waits for the last measurement.
+  std::int64_t advance_until(const Until& until, CUstream_st* stream, Span<void*> fields, std::int64_t steps,
+                             Span<const double> coefficients = {}, const Place& place = {}) const;
 
   const State& state() const noexcept { return *state_; }  ///< for the library's own parts
 

@@ -233,6 +233,9 @@ stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stenc
  * --layer of the program takes them. They are no part of its key. */
 stencil_tune_status stencil_tune_stencil_with_layers(const stencil_tune_stencil* stencil, const char* layers,
                                                      stencil_tune_stencil** with);
+/** What runs may measure, as a stencil of one stage: the same fields, and behind them an output for each measure, by
+ * its name. STENCIL_TUNE_INVALID_ARGUMENT where the definition measures nothing. */
+stencil_tune_status stencil_tune_stencil_measured(const stencil_tune_stencil* stencil, stencil_tune_stencil** measured);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
@@ -244,6 +247,9 @@ const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil);     
 int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil);              /**< axes */
 int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil);       /**< sweeps a step */
 int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil);       /**< addresses of a launch */
+int32_t stencil_tune_stencil_measure_count(const stencil_tune_stencil* stencil); /**< what runs may measure */
+/** How the measure makes one number of all cells: "sum", "min", "max". */
+const char* stencil_tune_stencil_reduction(const stencil_tune_stencil* stencil, int32_t measure);
 int32_t stencil_tune_stencil_coefficient_count(const stencil_tune_stencil* stencil); /**< numbers of a launch */
 /** In the order of a launch's addresses. */
 const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil, int32_t field);
@@ -470,6 +476,17 @@ stencil_tune_status stencil_tune_advance_again_on_device(stencil_tune_kernel* ke
                                                          int64_t step, struct CUstream_st* stream, void** fields,
                                                          int32_t field_count, int64_t steps, const double* coefficients,
                                                          int32_t coefficient_count);
+/** Is given what a run has measured after so many of its steps, one number for each output of
+ * stencil_tune_stencil_measured(). Other than 0 ends the run. */
+typedef int32_t (*stencil_tune_stop)(void* user, int64_t steps, const double* numbers, int32_t count);
+/** stencil_tune_advance_at_on_device() that measures after each `every` steps, and after the last. The GPU has the next
+ * `every` steps to do when `stop` is asked, so that the run ends so many later. With 0 steps it measures the fields as
+ * they stand. Waits for the last measurement. made: the number of steps that were made. */
+stencil_tune_status stencil_tune_advance_until_on_device(stencil_tune_kernel* kernel, const int64_t* origin,
+                                                         int64_t step, struct CUstream_st* stream, void** fields,
+                                                         int32_t field_count, int64_t steps, const double* coefficients,
+                                                         int32_t coefficient_count, int64_t every,
+                                                         stencil_tune_stop stop, void* user, int64_t* made);
 /** stencil_tune_launch_on_device() for each of some boxes, in order, for stencils of one stage. boxes: low x, y, z,
  * then high x, y, z of each. Where one is refused, those before it were launched. */
 stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,

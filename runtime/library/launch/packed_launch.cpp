@@ -2,8 +2,10 @@
 
 namespace stencil_tune {
 
-PackedLaunch::PackedLaunch(const Candidate& candidate, const Box& box)
-    : geometry_(launch_geometry(candidate, box)), type_(candidate.problem().type), arguments_(candidate, box) {}
+PackedLaunch::PackedLaunch(const Candidate& candidate, const Box& box, std::optional<std::size_t> shared_bytes)
+    : geometry_(launch_geometry(candidate, box)), type_(candidate.problem().type), arguments_(candidate, box) {
+  if (shared_bytes) geometry_.shared_bytes = *shared_bytes;
+}
 
 void PackedLaunch::write_argument(Driver& driver, std::span<const std::uint64_t> inputs,
                                   std::span<const std::uint64_t> outputs, std::span<const double> coefficients,

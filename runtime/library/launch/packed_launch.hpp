@@ -5,6 +5,7 @@
 #include "runtime/cuda/driver.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace stencil_tune {
@@ -13,7 +14,8 @@ namespace stencil_tune {
 /// costs a copy and a few stores. Does not change after it was made.
 class PackedLaunch {
  public:
-  PackedLaunch(const Candidate& candidate, const Box& box);
+  /// shared_bytes: dynamic shared memory, where it is not the candidate's.
+  PackedLaunch(const Candidate& candidate, const Box& box, std::optional<std::size_t> shared_bytes = std::nullopt);
 
   const LaunchGeometry& geometry() const noexcept { return geometry_; }
 

@@ -10,11 +10,12 @@ constexpr std::size_t kAlignment = 512;  // as the driver's allocations have
 
 }  // namespace
 
-Workspaces::Workspaces(Driver& driver, int count, std::size_t buffer_bytes, int side_streams)
+Workspaces::Workspaces(Driver& driver, int count, std::size_t buffer_bytes, int side_streams, std::size_t more_bytes)
     : driver_(driver),
       count_(count),
       stride_((buffer_bytes + kAlignment - 1) / kAlignment * kAlignment),
-      side_streams_(side_streams) {}
+      side_streams_(side_streams),
+      more_bytes_(more_bytes) {}
 
 Workspaces::~Workspaces() {
   std::uint64_t current = 0;
@@ -25,7 +26,7 @@ Workspaces::~Workspaces() {
   }
   for (const Set& set : sets_) {
     if (set.context_id != current) continue;
-    if (count_ > 0) driver_.free(set.memory);
+    if (bytes() > 0) driver_.free(set.memory);
     for (CUstream_st* stream : set.sides.streams) driver_.destroy_stream(stream);
     for (CUevent_st* event : set.sides.done) driver_.destroy_event(event);
     if (set.sides.begun != nullptr) driver_.destroy_event(set.sides.begun);
@@ -46,7 +47,7 @@ void Workspaces::prepare(std::optional<CUstream_st*> stream) {
   for (const Set& set : sets_) {
     if (set.context_id == context && (!stream || set.stream == stream)) return;
   }
-  sets_.push_back({context, stream, count_ > 0 ? driver_.allocate(bytes()) : 0, make_sides()});
+  sets_.push_back({context, stream, bytes() > 0 ? driver_.allocate(bytes()) : 0, make_sides()});
 }
 
 SideStreams Workspaces::make_sides() const {
@@ -71,6 +72,11 @@ std::vector<void*> Workspaces::of(CUstream_st* stream) {
   return buffers;
 }
 
+DevicePointer Workspaces::more_of(CUstream_st* stream) {
+  const std::scoped_lock lock(mutex_);
+  return take(stream).memory + static_cast<std::size_t>(count_) * stride_;
+}
+
 SideStreams Workspaces::sides_of(CUstream_st* stream) {
   if (side_streams_ == 0) return {};
   const std::scoped_lock lock(mutex_);
@@ -84,7 +90,7 @@ Workspaces::Set& Workspaces::take(CUstream_st* stream) {
   if (set == nullptr) {
     throw Error(ErrorCode::invalid_argument,
                 "the kernel needs spare buffers and has none for this stream: call Kernel::prepare(stream), once for "
-                "each stream that advances with it");
+                "each stream that advances or measures with it");
   }
   set->stream = stream;
   return *set;

@@ -24,14 +24,14 @@ struct SideStreams {
 /// context.
 class Workspaces {
  public:
-  /// `count` buffers of so many bytes each, and so many side streams.
-  Workspaces(Driver& driver, int count, std::size_t buffer_bytes, int side_streams = 0);
+  /// `count` buffers of so many bytes each, so many side streams, and more bytes behind the buffers.
+  Workspaces(Driver& driver, int count, std::size_t buffer_bytes, int side_streams = 0, std::size_t more_bytes = 0);
   Workspaces(const Workspaces&) = delete;
   Workspaces& operator=(const Workspaces&) = delete;
   ~Workspaces();
 
-  /// Size of one set's buffers.
-  std::size_t bytes() const noexcept { return static_cast<std::size_t>(count_) * stride_; }
+  /// Size of one set's memory.
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(count_) * stride_ + more_bytes_; }
 
   /// Allocates in the current context what is not there yet: for the stream, or for the first one that asks.
   /// Throws Error(exceeds_device_memory).
@@ -39,7 +39,8 @@ class Workspaces {
 
   /// The stream's buffers in the current context. Throws Error(invalid_argument) where none were prepared for it.
   std::vector<void*> of(CUstream_st* stream);
-  SideStreams sides_of(CUstream_st* stream);  ///< throws likewise
+  DevicePointer more_of(CUstream_st* stream);  ///< what lies behind its buffers; throws likewise
+  SideStreams sides_of(CUstream_st* stream);   ///< the same
 
  private:
   struct Set {
@@ -49,7 +50,7 @@ class Workspaces {
     SideStreams sides{};
   };
 
-  bool needs_sets() const noexcept { return count_ > 0 || side_streams_ > 0; }
+  bool needs_sets() const noexcept { return bytes() > 0 || side_streams_ > 0; }
   Set* find(std::uint64_t context_id, std::optional<CUstream_st*> stream);
   Set& take(CUstream_st* stream);  ///< under the lock
   SideStreams make_sides() const;
@@ -58,6 +59,7 @@ class Workspaces {
   int count_;
   std::size_t stride_;  ///< bytes from buffer to buffer
   int side_streams_;
+  std::size_t more_bytes_;
   std::mutex mutex_;
   std::vector<Set> sets_;
 };

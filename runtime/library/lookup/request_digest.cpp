@@ -68,6 +68,10 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
   for (const std::optional<Boundary>& boundary : stencil.boundary) {
     digest.add(boundary ? 1 + static_cast<std::uint64_t>(*boundary) : 0);
   }
+  digest.add(stencil.measures ? stencil.measures->reductions.size() : 0);
+  if (!stencil.measures) return;
+  for (const Reduction reduction : stencil.measures->reductions) digest.add(static_cast<std::uint64_t>(reduction));
+  add_stencil(digest, stencil.measures->stencil);
 }
 
 }  // namespace

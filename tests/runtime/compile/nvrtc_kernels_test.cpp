@@ -1,6 +1,7 @@
 // Generated kernels through NVRTC, whose C++ is neither the host compiler's nor nvcc's: what those take it may refuse.
 #include "generator/candidates/constraints.hpp"
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/measures.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/compile/machine_code.hpp"
 #include "stencil_tune/error.hpp"
@@ -17,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -137,6 +139,22 @@ TEST(NvrtcKernels, KernelsWithPointsCompile) {
     for (const ElementType type : {ElementType::f64, ElementType::f16}) {
       EXPECT_NO_THROW(compiler->compile(point_kernel_source(task, type), "sm_90")) << name(type);
     }
+  }
+}
+
+TEST(NvrtcKernels, KernelsThatMeasureCompile) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const char* line =
+      "u_next = u + x*laplacian(u); measure residual = max(abs(u_next - u)); measure least = min(u); measure mass = "
+      "sum(u)";
+  for (const ElementType type : {ElementType::f64, ElementType::bf16}) {
+    const Stencil stencil = parse_stencil(line, 3);
+    const Problem measured = measured_problem(make_problem(stencil, type, {}, {3, {128, 128, 128}}));
+    const Candidate candidate(measured, measuring_tuning(measured));
+    const std::vector<Reduction>& reductions = stencil.measures->reductions;
+    EXPECT_NO_THROW(compiler->compile(generate_measuring(candidate, reductions), "sm_90")) << name(type);
+    EXPECT_NO_THROW(compiler->compile(gather_source(reductions), "sm_90")) << name(type);
   }
 }
 
