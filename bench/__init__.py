@@ -14,9 +14,9 @@ def program():
     return os.environ.get("STENCIL_TUNE") or str(BIN / "stencil-tune")
 
 
-def said(*command):
-    """What a command prints. It has to succeed."""
-    return subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=True).stdout
+def said(*command, **more):
+    """What a command prints; more: for subprocess.run. It has to succeed."""
+    return subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=True, **more).stdout
 
 
 def gpus():

@@ -132,6 +132,7 @@ def number(value):
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
+def table(header, rows, numbers=False):
+    """numbers: whether all columns but the first stand to the right."""
+    lines = [header, ["---", *(["---:" if numbers else "---"] * (len(header) - 1))], *rows]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)

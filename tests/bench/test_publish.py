@@ -1,10 +1,18 @@
-"""What `bench/bench publish` does to docs/performance.md and README.md, from made-up records."""
+"""What `bench/bench publish` does to the pages of docs/ and README.md, from made-up records."""
 
 import json
 
+from made_up import winner
+
 import pytest
 
-README = "first\n<!-- figures: gains -->\nold gains\n<!-- end of figures: gains -->\nlast\n"
+
+
+def section(name, text):
+    return f"<!-- figures: {name} -->\n{text}\n<!-- end of figures: {name} -->\n"
+
+
+README = "first\n" + section("gains", "old gains") + "last\n"
 PAGE = """before
 <!-- figures: one sweep -->
 old sweep
@@ -58,6 +66,22 @@ class Pages:
                  "created_at": created_at, "rate": burst, "sustained_rate": under_load,
                  "code": "temporal.bx32.t8.ch2"}
         self.bench.write("db/pretuned/records.json", json.dumps({"winners": [{"trial": trial}]}))
+
+    def ship_of_corpus(self, *lines):
+        """Two definitions, and winners: NAME STAGE EXTENT STEPS KEY CODE of each."""
+        self.bench.write("corpus/pair.toml", "name = 'pair'\n[[stage]]\na = 1\n[[stage]]\nb = 1\n")
+        self.bench.write("corpus/wave.toml", "name = 'wave'\n")
+        self.bench.write("corpus/spare.toml", "name = 'spare'\n")
+        winners = []
+        for line in lines:
+            name, stage, extent, steps, key, code = line.split()
+            made = winner(name, int(steps), code, "time")
+            made["trial"].update(stage=int(stage), nx=int(extent), ny=int(extent), stencil_key=key, rate=200.0, share=0.5,
+                                   created_at="2026-01-02T03:04")
+            winners.append({**made, "naive_rate": 100.0})
+        self.bench.write("db/pretuned/records.json", json.dumps({"winners": winners}))
+        self.bench.write("docs/stencils.md", section("corpus", "old corpus"))
+        self.bench.write("docs/scaling.md", section("weak scaling", "old weak") + section("strong scaling", "old strong"))
 
     def publish(self, status=0):
         """The page."""
@@ -176,6 +200,7 @@ def test_puts_whole_steps_beside_torch_compile_and_other_grids(pages):
     pages.record("temporal", STAR)
     pages.publish()
     assert ">150</text>" in pages.drawing("gains.svg")
+    assert "run 3.0 to 3.0 times as fast as with torch.compile (runs" in pages.bench.read("README.md")
 
 
 def test_puts_one_sweep_beside_other_systems(pages):
@@ -193,3 +218,66 @@ def test_changes_nothing_without_markers(pages):
     pages.record("temporal", STAR)
     assert pages.publish(status=1) == "no markers\n"
     assert pages.drawing("temporal.svg") is None
+
+
+def test_compares_without_writing(pages):
+    pages.record("temporal", STAR)
+    status, said = pages.bench.run("publish", "records", "--check")
+    assert (status, pages.page, pages.drawing("temporal.svg")) == (1, PAGE, None)
+    assert "-old steps\n+![" in said and f"+{STAR_ROW}\n" in said
+    pages.publish()
+    assert pages.bench.run("publish", "records", "--check") == (0, "")
+
+
+def test_puts_systems_of_other_gpus_below(pages):
+    pages.record("systems", "yee3d f32 512x512x512 512 120")
+    pages.bench.write("h9/systems.json", pages.bench.read("records/systems.json"))
+    pages.record("systems", "yee3d f32 512x512x512 512 150")
+    pages.bench.write("docs/performance.md", PAGE + section("systems, h9", "old"))
+    first, second = pages.publish().split("<!-- figures: systems, h9 -->")
+    assert f"| {YEE}, f32, 512³ | **150** |" in first and f"| {YEE}, f32, 512³ | **120** |" in second
+    assert "[h9/systems.json](../h9/systems.json)" in second
+
+
+def test_says_what_ships_of_the_corpus_and_what_the_program_predicts_of_it(pages):
+    point = {"gpus": 8, "cut": "1x1x8", "part": "1024x1024x1024", "fused_steps": 5, "steps_per_exchange": 10,
+             "exchange_us": 123.6, "step_us": 881.54, "gstencils": 9704.6, "efficiency": 0.9637}
+    pages.bench.fake("stencil-tune", f"#!/bin/sh\necho \"$@\" >> asked\necho '[{json.dumps(point)}]'\n")
+    pages.record("temporal", STAR)
+    pages.ship_of_corpus("pair 1 64 1 k direct.bx32", "pair 1 96 1 k direct.bx64", "pair -1 64 100 k system.t4",
+                         "wave -1 32 3 k1 system.t3", "wave -1 24 3 k2 system.t3")
+    pages.publish()
+    text = pages.bench.read("docs/stencils.md")
+    assert "| `pair, stage 1` | f32, 64² | **200.0** | 50.0 % | 100.0 | `direct.bx32` |\n\nWinners of runs ship of `pair` (f32); " in text
+    assert "of `wave` (f32). No winner ships of `spare`." in " ".join(text.split()) and "stage 0" not in text
+    text = pages.bench.read("docs/scaling.md")
+    assert text.count("| star3d1r, f32 | 8 | 1x1x8 | 1024x1024x1024 | 5 | 10 | 124 | 881.5 | 9705 | 96.4 % |") == 2
+    assert "stencil-tune --stencil star3d1r --dims 2048 --steps 100 --gpus 8,64,512,4096 --device-model records\n" in text
+    asked = pages.bench.read("asked").splitlines()
+    assert len(asked) == 6 and sum(" --weak --json" in words for words in asked) == 3
+
+
+def test_puts_scaling_that_was_measured(pages):
+    pages.record("temporal", STAR)
+    point = {"stencil": "yee3d", "scaling": "strong", "dims": [64, 64, 64], "fused_steps": 4, "gstencils": 190.04,
+             "whole_on_one_gstencils": 90, "one_gpu_gstencils": 100, "efficiency": 1.0556, "target": 0}
+    record = {"gpu": "Fake GPU", "commit": "0123456789", "date": "2026-01-02T03:04", "points": [point],
+              "links": {"node_gbs": 297.03, "node_latency_us": 12.98}}
+    pages.bench.write("h9/scaling.json", json.dumps(record))
+    pages.bench.write("h9/scaling.txt", "yee3d  strong  64x64x64  1x1x2  4  190.0  90.0  105.6 %    +1.4 %\n")
+    pages.bench.write("docs/scaling.md", section("measured, h9", "old"))
+    pages.publish()
+    text = pages.bench.read("docs/scaling.md")
+    assert "| yee3d | strong | 64x64x64 | 4 | 190.0 | 90.0 | 105.6 % |  | +1.4 % |" in text
+    assert "yee3d 100.0 GStencil/s and 95.0 %." in text
+
+
+def test_puts_scores_of_searches(pages):
+    pages.record("temporal", STAR)
+    spaces = [{"name": "gemm", "evaluations": 1400, "score": 0.741, "curve": [0.0, 0.5]}]
+    strategies = [{"name": name, "score": 0.741, "spaces": spaces} for name in ("portfolio", "local", "random")]
+    pages.bench.write("search/scores.json", json.dumps({"repeats": 100, "strategies": strategies}))
+    pages.bench.write("docs/search.md", section("scores", "old"))
+    pages.publish()
+    assert "| gemm (1,400) | 0.74 | 0.74 |\n| **mean** | **0.741** | 0.741 |" in pages.bench.read("docs/search.md")
+    assert "portfolio 0.74</text>" in pages.drawing("search.svg")

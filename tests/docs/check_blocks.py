@@ -5,7 +5,8 @@
 
 A fence names the language: sh is run line by line; cpp, c and fortran are compiled; toml is a definition that the
 program must understand; cuda NAME.cu is a kernel of one's own, likewise; cmake is configured; python is compiled, and run by the test python.package; text is output. Beyond the language it can say `fragment`, which is put
-into a function, or `from FILE`: the block must stand in that file, which is built and run by another test. commands.py
+into a function, or `from FILE`: the block must stand in that file, which is built and run by another test; lines of a
+text may be left out. commands.py
 has all that is shortened or left to other tests; both are printed.
 """
 
@@ -63,7 +64,12 @@ class Checker:
             return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
         lines, wanted = plain((self.options.source / name).read_text()), plain(block.text)
-        if not any(lines[i:i + len(wanted)] == wanted for i in range(len(lines))):
+        if block.language == "text":  # what a program printed, some lines left out
+            left = iter(lines)
+            found = all(line in left for line in wanted)
+        else:
+            found = any(lines[i:i + len(wanted)] == wanted for i in range(len(lines)))
+        if not found:
             raise ValueError(f"{name} does not have this block:\n{block.text}")
         self.count("found in their files")
 

@@ -28,13 +28,14 @@ ON_A_GPU = [(r"-arch=sm_90\b", "-arch=native")]
 
 # What does not run here, and what checks it instead.
 ELSEWHERE = [
-    (r"^stencil-tune replay |^bench/bench (search-curves|replay-study)\b",
+    (r"^stencil-tune replay |^bench/bench replay-study\b",
      "recorded spaces are not ours to ship, or take minutes; the test replay_test has small ones"),
     (r"^stencil-tune db (ex|im)port .*--format ", "it takes measured trials; the test db_trials_test has some"),
     (r"^stencil-tune .*--device (0,1|all)", "it takes several GPUs; the test session_test has made-up ones"),
     (r"STENCIL_TUNE_SITE_DB=|\bsite17\b|--by-gpu", "the test command_line_test has a site's database"),
     (r"^scripts/check-gpus ", "it takes two GPUs; the tests scripts.check_gpus.* have made-up ones"),
     (r"^scripts/test$", "this test is a part of it"),
+    (r"^bench/bench publish$", "it writes into the pages; the test docs.figures compares"),
     (r"^cmake --preset portable ", "scripts/check-long portable builds it"),
     (r"^pip install ", "the test python.package installs"),
     (r"^sudo apt-get install ", "scripts/check-fresh --release installs"),

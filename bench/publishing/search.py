@@ -1,13 +1,7 @@
-"""Draws how far searches come over time, the mean over all spaces.
-
-    stencil-tune replay spaces/*.csv.gz --strategy all --json > scores.json
-    bench/bench search-curves scores.json > docs/search.svg
-"""
-
-import json
-import pathlib
+"""The scores of search strategies, in docs/search.md: how far searches come over time, and in the end."""
 
 from bench.publishing.plots import drawing, text_at
+from bench.publishing.records import table
 
 COLOURS = ["#08519c", "#4292c6", "#d95f02", "#7570b3", "#1b9e77", "#e7298a", "#66a61e", "#a6761d", "#999999"]
 LEFT, TOP, WIDTH, HEIGHT, LABELS = 60, 50, 560, 360, 210
@@ -52,12 +46,8 @@ def labels(ends):
     return marks
 
 
-def add_arguments(parser):
-    parser.add_argument("scores", type=pathlib.Path, help="what `stencil-tune replay --json` printed")
-
-
-def run(given):
-    record = json.loads(given.scores.read_text())
+def curves(record):
+    """record: what `stencil-tune replay --json` printed. The mean over all spaces."""
     spaces = len(record["strategies"][0]["spaces"])
     marks = [text_at(20, 28, f"P(t), mean of {spaces} spaces and {record['repeats']} runs: 0 random search, 1 the optimum",
                      more='font-weight="bold"')]
@@ -69,4 +59,14 @@ def run(given):
         width = 3 if strategy is record["strategies"][0] else 1.5
         marks.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
         ends.append((y_of(curve[-1]), f"{strategy['name']} {strategy['score']:.2f}", colour))
-    print(drawing(LEFT + WIDTH + LABELS, TOP + HEIGHT + 54, marks + labels(ends)), end="")
+    return drawing(LEFT + WIDTH + LABELS, TOP + HEIGHT + 54, marks + labels(ends))
+
+
+def scores_section(record):
+    """A row a space, but for random search, which is what a score is measured by."""
+    strategies = [strategy for strategy in record["strategies"] if strategy["name"] != "random"]
+    rows = [[f"{first['name']} ({first['evaluations']:,})", *(f"{space['score']:.2f}" for space in (first, *others))]
+            for first, *others in zip(*(strategy["spaces"] for strategy in strategies))]
+    means = [f"{strategy['score']:.3f}" for strategy in strategies]
+    rows.append(["**mean**", f"**{means[0]}**", *means[1:]])
+    return table(["space (evaluations)", *(strategy["name"] for strategy in strategies)], rows, numbers=True)
