@@ -1,6 +1,7 @@
 """Writes the gallery: what each equation of corpus/ and of stencil_tune.models computes, its definition and its rates.
 
-    gallery.py FOLDER     for the pages and pictures; STENCIL_TUNE_LIBRARY and STENCIL_TUNE_REFERENCE name the libraries
+    gallery.py FOLDER PROGRAM     FOLDER: for the pages and pictures; PROGRAM: stencil-tune, which explains kernels.
+                                  STENCIL_TUNE_LIBRARY and STENCIL_TUNE_REFERENCE name the libraries
 """
 
 import inspect
@@ -10,6 +11,7 @@ import re
 import sys
 import tomllib
 
+import diagram
 import numpy as np
 import scenes
 import stencil_tune as st
@@ -91,40 +93,71 @@ def remarks(text):
     return equation.strip(), source.strip()
 
 
-def rates(name, stages):
-    """Winners that ship, as a table; nothing for an equation that none was tuned for."""
+def winners_of(name):
+    """Trials of winners that ship, the H200's first."""
+    found = [winner["trial"] for path in sorted((ROOT / "db/pretuned").glob("*.json"), reverse=True)
+             for winner in json.loads(path.read_text())["winners"]]
+    return [trial for trial in found if trial["stencil_name"] == name and not trial["predicted"]]
+
+
+def of_zones(trials):
+    """Keys of a grid's zones: where runs go by several keys, each is a zone's."""
+    keys = {trial["stencil_key"] for trial in trials if trial["steps"] > 1}
+    return keys if len(keys) > 1 else set()
+
+
+def kernels(trials, stages, path, program):
+    """What the fastest kernels in f32 on one GPU do, drawn: of runs, else of one step or of each stage."""
+    zones = of_zones(trials)
+    drawn = [trial for trial in trials if trial["gpu"] == trials[0]["gpu"] and trial["type"] == "f32" and
+             trial["stencil_key"] not in zones]
+    runs = [trial for trial in drawn if trial["steps"] > 1]
+    text = ""
+    for trial in runs[:1] or {trial["stage"]: trial for trial in drawn}.values():
+        text += (f"{run_of(trial, stages, zones)[0].upper()}{run_of(trial, stages, zones)[1:]}, {trial['gpu']}: `{trial['code']}`\n\n"
+                 f"{diagram.drawing(diagram.explained(program, trial, str(path)))}\n")
+    return f"## Kernel\n\n{text}" if text else ""
+
+
+def run_of(trial, stages, zones):
+    if stages > 1 and trial["stage"] >= 0 and trial["steps"] == 1:
+        return f"stage {trial['stage']} alone"
+    steps = "one step" if trial["steps"] == 1 else f"{trial['steps']} steps"
+    return f"{steps} of a zone" if trial["stencil_key"] in zones else steps
+
+
+def rates(trials, stages):
+    """As a table; nothing for an equation that none was tuned for."""
     rows = []
-    for path in sorted((ROOT / "db/pretuned").glob("*.json"), reverse=True):
-        for winner in json.loads(path.read_text())["winners"]:
-            trial = winner["trial"]
-            if trial["stencil_name"] != name or trial["predicted"]:
-                continue
-            part = f"stage {trial['stage']} alone" if stages > 1 and trial["stage"] >= 0 else (
-                "one step" if trial["steps"] == 1 else f"{trial['steps']} steps")
-            dims = "x".join(str(trial[axis]) for axis in ("nx", "ny", "nz")[:trial["rank"]])
-            edges = {trial[f"boundary_{axis}"] for axis in "xyz"[:trial["rank"]]}
-            rows.append((trial["gpu"].split()[1], trial["type"], dims, ", ".join(sorted(edges)), part, f"{trial['rate']:.1f}",
-                         f"`{trial['code']}`"))
+    for trial in trials:
+        dims = "x".join(str(trial[axis]) for axis in ("nx", "ny", "nz")[:trial["rank"]])
+        edges = {trial[f"boundary_{axis}"] for axis in "xyz"[:trial["rank"]]}
+        under_load = f"{trial['sustained_rate']:.1f}" if trial["sustained_rate"] else ""
+        rows.append((trial["gpu"].split()[1], trial["type"], dims, ", ".join(sorted(edges)), run_of(trial, stages, of_zones(trials)),
+                     f"{trial['rate']:.1f}", under_load, f"`{trial['code']}`"))
     if not rows:
         return ""
-    head = ("GPU", "type", "grid", "boundary", "run", "GStencil/s", "kernel")
+    head = ("GPU", "type", "grid", "boundary", "run", "GStencil/s", "under load", "kernel")
     rows.sort(key=lambda row: (row[0] != "H200", row[:5]))
     lines = ["| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *rows)]
     return ("## Recorded rates\n\nMeasured, of winners that ship. A rate counts every step of a run, in a burst on a rested "
-            "GPU: [how](../docs/measuring.md).\n\n:::{container} wide\n" + "\n".join(lines) + "\n:::\n")
+            "GPU; under load: the same kernel without rests ([how](../docs/measuring.md)).\n\n:::{container} wide\n" +
+            "\n".join(lines) + "\n:::\n")
 
 
-def corpus_page(path, folder):
+def corpus_page(path, folder, program):
     name, text = path.stem, path.read_text()
     equation, source = remarks(text)
     stencil, scene = st.stencil(str(path)), getattr(scenes, name)()
     stages = len(tomllib.loads(text).get("stage", "x"))
     edges = scene.boundary.replace(",", ", ")
+    trials = winners_of(name)
     parts = [f"# {name}\n\n{equation}\n", pictures(name, stencil, scene, folder),
              f"Run by the CPU reference on {' x '.join(map(str, scene.shape[::-1]))} cells, boundary {edges}.\n",
              f"Source: {source}\n" if source else "",
              f"## Definition\n\n```{{literalinclude}} ../corpus/{path.name}\n:language: toml\n:start-at: name =\n```\n",
-             "## What is read\n\n```text\n" + stencil.show().rstrip() + "\n```\n", rates(name, stages)]
+             "## What is read\n\n```text\n" + stencil.show().rstrip() + "\n```\n",
+             kernels(trials, stages, path, program), rates(trials, stages)]
     (folder / f"{name}.md").write_text("\n".join(part for part in parts if part))
     return name, scene.what
 
@@ -153,12 +186,12 @@ def listed(pages):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.md").write_text(
         "# Gallery\n\nEach picture is a run of the CPU reference on a small grid. Tuned kernels compute the same.\n\n"
         "## Equations of the corpus\n\n`--stencil NAME` tunes one, `st.stencil(\"corpus/NAME.toml\")` is one in Python.\n\n" +
-        listed([corpus_page(path, folder) for path in CORPUS]) +
+        listed([corpus_page(path, folder, program) for path in CORPUS]) +
         "\n## Ready equations\n\nWith absorbing layers: `stencil_tune.models`.\n\n" +
         listed([model_page(name, folder) for name in MODELS]))
 

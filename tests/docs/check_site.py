@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The site that the target `site` wrote: links lead to files and places of it, and each equation has a page with a picture.
+"""The site that the target `site` wrote: links lead to files and places of it, each equation has a page with a picture and,
+where a kernel of it ships, a drawing.
 
     check_site.py SITE ROOT     ROOT: of the repository, for what must have a page
 """
@@ -72,6 +73,9 @@ def missing_pictures(pages, site, root):
         pictures = {pathlib.Path(picture).name: path.parent / picture for picture in pages[path].pictures}
         if f"{name}.png" not in pictures or not all(map(shows, pictures.values())):
             yield f"{path} has no picture that shows something"
+        text = path.read_text()
+        if "Recorded rates" in text and "of a zone" not in text and '<figure class="kernel">' not in text:
+            yield f"{path} has no drawing of its kernel"
     if len(names) < 2:
         yield "no equations were found"
 
