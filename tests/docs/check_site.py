@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The site that the target `site` wrote: links lead to files and places of it, each equation has a page with a picture and,
-where a kernel of it ships, a drawing.
+where a kernel of it ships, a drawing; tutorials have pictures and notebooks.
 
     check_site.py SITE ROOT     ROOT: of the repository, for what must have a page
 """
 
 import html.parser
+import json
 import pathlib
 import re
 import sys
@@ -80,10 +81,23 @@ def missing_pictures(pages, site, root):
         yield "no equations were found"
 
 
+def broken_notebooks(pages, site):
+    found = sorted(site.rglob("*.ipynb"))
+    if not found:
+        yield "no notebooks were found"
+    for path in found:
+        code = ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+        for number, text in enumerate(code):
+            compile(text, f"{path}:{number}", "exec")
+        page = site / f"docs/{path.stem}.html"
+        if not code or page not in pages or not any(shows(page.parent / picture) for picture in pages[page].pictures):
+            yield f"{path} has no code, or its page no picture that shows something"
+
+
 def main():
     site, root = (pathlib.Path(name).resolve() for name in sys.argv[1:])
     pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if not path.is_relative_to(site / "cpp")}
-    found = [*broken_links(pages), *broken_drawings(site), *missing_pictures(pages, site, root)]
+    found = [*broken_links(pages), *broken_drawings(site), *missing_pictures(pages, site, root), *broken_notebooks(pages, site)]
     print(*found, f"{len(pages)} pages, {len(found)} faults", sep="\n")
     sys.exit(1 if found or not pages else 0)
 

@@ -1,4 +1,5 @@
-"""The Python blocks of README and of pages with such blocks, as one session a page. Those marked `gpu` run on a GPU alone."""
+"""The Python blocks of README and of pages with such blocks, as one session a page. Those marked `gpu` run on a GPU alone,
+those marked `picture` where the site is made."""
 
 import pathlib
 import subprocess
@@ -13,7 +14,8 @@ sys.path.append(str(ROOT / "tests" / "docs"))
 from blocks import blocks_of  # noqa: E402
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/stencils.md", "docs/tutorial-python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/stencils.md", "docs/tutorial-python.md", "docs/tutorial-maxwell.md",
+                                  "docs/tutorial-cavity.md", "docs/tutorial-inversion.md", "README.md"])
 def test_a_pages_blocks_run_in_order(page, gpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     u, u_next = (CudaArray(gpus.own(aligned(numpy.zeros((8, 16, 32), numpy.float32)))) for _ in range(2))
@@ -22,7 +24,7 @@ def test_a_pages_blocks_run_in_order(page, gpus, tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         code = compile(block.text, f"{page}:{block.line}", "exec")
-        if block.note != "gpu":
+        if block.note not in ("gpu", "picture"):
             exec(code, session)  # pylint: disable=exec-used
 
 
