@@ -50,6 +50,12 @@ class Checkers(unittest.TestCase):
         self.expect_blocks(fence("toml from examples/tutorial/heat.toml", "rank = 2"), "does not have this block")
         self.expect_blocks(fence("toml from examples/tutorial/heat.toml", "rank = 3"), None)
 
+    def test_what_was_printed_may_lack_lines_but_has_them_in_order(self):
+        lines = (HERE.parents[1] / "bench/results/h200/tune-512.txt").read_text().splitlines()
+        self.expect_blocks(fence("text from bench/results/h200/tune-512.txt", f"{lines[0]}\n{lines[-1]}"), None)
+        for text in (f"{lines[-1]}\n{lines[0]}", lines[0].replace("4202", "4203")):
+            self.expect_blocks(fence("text from bench/results/h200/tune-512.txt", text), "does not have this block")
+
     def test_nothing_is_passed_over_without_a_word(self):
         self.expect_blocks(fence("", "stencil-tune list"), "without a language")
         self.expect_blocks(fence("perl", "1"), "nothing checks blocks of 'perl'")
