@@ -16,10 +16,6 @@ class Kernel(NamedTuple):
     steps: int  # fused
     walk: str  # the axis; "": none
 
-    @property
-    def planes(self):
-        return self.tile["xyz".index(self.walk)] if self.walk else 1
-
 
 def explained(program, trial, stencil):
     """The kernel of a winner. stencil: a name or a file."""
@@ -42,70 +38,71 @@ def explained(program, trial, stencil):
     return Kernel(computed, tile, int(re.search(r"blocks +(\d+)", text)[1]), value.get("t", 1), walk)
 
 
+def axes_across(kernel):
+    """Numbers of the axes of the plane that is drawn, which a block does not walk along: two, or one."""
+    return [axis for axis in range(len(kernel.tile)) if "xyz"[axis] != kernel.walk][:2]
+
+
 def box(x, y, width, height, name):
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" class="{name}"/>'
+    """x, y: its middle."""
+    return (f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
+            f'class="{name}"/>')
 
 
-def words(x, y, text, anchor="middle"):
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{text}</text>'
+def words(x, y, text):
+    return f'<text x="{x:.0f}" y="{y:.0f}">{text}</text>'
 
 
-def plane(kernel, middle, centre):
-    """The box of a block among the tiles of its neighbours, to scale but for sides of a pixel or two."""
-    axes = ["xyz".index(axis) for axis in "xyz"[:len(kernel.tile)] if axis != kernel.walk][:2]
+def plane(kernel, middle):
+    """The box of a block among the tiles of its neighbours, to scale but for sides of a pixel or two; its height."""
+    axes = axes_across(kernel)
     computed, tile = ([cells[axis] for axis in axes] + [0] * (2 - len(axes)) for cells in (kernel.computed, kernel.tile))
     scale = SIDE / max(computed + tile)
     (wide, high), (width, height) = ([max(LEAST, scale * cells) for cells in sides] for sides in (computed, tile))
     wide, high = max(wide, width), max(high, height)
-    marks = [box(middle + i * width - width / 2, centre + j * height - height / 2, width, height, "other")
+    marks = [box(middle + i * width, j * height, width, height, "other")
              for i in (-1, 0, 1) for j in ((-1, 0, 1) if len(axes) > 1 else (0,))]
-    marks += [box(middle - wide / 2, centre - high / 2, wide, high, "computed"),
-              box(middle - width / 2, centre - height / 2, width, height, "stored")]
-    return marks, "xyz"[axes[0]] + ("xyz"[axes[1]] if len(axes) > 1 else "")
+    return [*marks, box(middle, 0, wide, high, "computed"), box(middle, 0, width, height, "stored")], high
 
 
-def walk(kernel, left, centre):
+def walk(kernel, left):
     """Planes that are on their way: the one that is read goes ahead, the one that is stored comes last."""
-    first = next(axis for axis in range(len(kernel.tile)) if "xyz"[axis] != kernel.walk)
+    first = axes_across(kernel)[0]
     stored = SIDE * min(1, kernel.tile[first] / kernel.computed[first])
     step = min(24, 150 / kernel.steps)
     marks = []
     for level in range(kernel.steps + 1):
         high = SIDE + (stored - SIDE) * level / kernel.steps
         name = "stored" if level == kernel.steps else "computed"
-        marks.append(box(left + (kernel.steps - level) * step, centre - high / 2, step / 2, high, name))
-    right = left + kernel.steps * step + step / 4
-    low = centre + SIDE / 2 + 18
-    return [*marks, words(left, low, "stored", "start"), words(right + 14, low, "read", "start"),
-            f'<path d="M {right + 14:.0f} {centre} h 56 m -8 -5 l 8 5 l -8 5" class="walk"/>',
-            words(right + 16, centre - 10, f"along {kernel.walk}", "start")]
+        marks.append(box(left + (kernel.steps - level) * step, 0, step / 2, high, name))
+    right = left + kernel.steps * step + 20
+    return [*marks, words(left - step / 4, SIDE / 2 + 18, "stored"), words(right, SIDE / 2 + 18, "read"),
+            f'<path d="M {right:.0f} 0 h 56 m -8 -5 l 8 5 l -8 5" class="walk"/>', words(right + 2, -10, f"along {kernel.walk}")]
 
 
-def caption(kernel, axes):
+def caption(kernel):
     def cells(sides):
-        return " x ".join(str(sides["xyz".index(axis)]) for axis in axes)
+        return " x ".join(str(sides[axis]) for axis in axes_across(kernel))
 
-    held = f"{cells(kernel.computed)} cells" + (f" of a {'plane' if len(kernel.tile) > 2 else 'row'} at a time" if kernel.walk else "")
+    blocks = f"One of {kernel.blocks:,} blocks"
     if not kernel.walk:
-        held = " x ".join(map(str, kernel.tile)) + " cells at once"
-    parts = [f"One of {kernel.blocks:,} blocks: its threads compute {held}"]
-    if kernel.walk and cells(kernel.computed) != cells(kernel.tile):
-        parts[0] += f", and it stores {cells(kernel.tile)} of them"
-    if kernel.walk:
-        parts.append(f"It walks {kernel.planes} {'planes' if len(kernel.tile) > 2 else 'rows'} along {kernel.walk}")
+        return f"{blocks}: its threads compute {' x '.join(map(str, kernel.tile))} cells at once."
+    slab = "plane" if len(kernel.tile) > 2 else "row"
+    text = f"{blocks}: its threads compute {cells(kernel.computed)} cells of a {slab} at a time"
+    if cells(kernel.computed) != cells(kernel.tile):
+        text += f", and it stores {cells(kernel.tile)} of them"
+    text += f". It walks {kernel.tile['xyz'.index(kernel.walk)]} {slab}s along {kernel.walk}."
     if kernel.steps > 1:
-        parts.append(f"What lies behind what it reads goes through {kernel.steps} steps on chip")
-    return ". ".join(parts) + "."
+        text += f" What lies behind what it reads goes through {kernel.steps} steps on chip."
+    return text
 
 
 def drawing(kernel):
     """A figure as HTML, light and dark by the page's own colours."""
-    boxes, axes = plane(kernel, 150, 105)
-    marks = ['<svg x="20" y="0" width="260" height="210" viewBox="20 0 260 210">', *boxes, "</svg>"]  # cuts neighbours off
-    width = 300
-    if kernel.walk:
-        marks += walk(kernel, 350, 105)
-        width = 640
-    text = caption(kernel, axes)
-    return (f'<figure class="kernel">\n<svg viewBox="0 0 {width} 222" role="img" aria-label="{text}">\n' + "\n".join(marks) +
-            f"\n</svg>\n<figcaption>{text}</figcaption>\n</figure>\n")
+    boxes, high = plane(kernel, 150)
+    width, tall = (640, SIDE + 56) if kernel.walk else (300, high + 44)
+    window = f'viewBox="20 {-tall / 2:.0f} 260 {tall:.0f}" y="{-tall / 2:.0f}" height="{tall:.0f}"'
+    marks = [f'<svg x="20" width="260" {window}>', *boxes, "</svg>", *(walk(kernel, 350) if kernel.walk else [])]  # cut off
+    text = caption(kernel)
+    return (f'<figure class="kernel">\n<svg viewBox="0 {-tall / 2:.0f} {width} {tall:.0f}" style="max-width: {width / 16}rem" '
+            f'role="img" aria-label="{text}">\n' + "\n".join(marks) + f"\n</svg>\n<figcaption>{text}</figcaption>\n</figure>\n")
