@@ -19,12 +19,6 @@ bool cuts_slower_axes(const Cut& a, const Cut& b) {
   return std::lexicographical_compare(b.rbegin(), b.rend(), a.rbegin(), a.rend());
 }
 
-std::int64_t most_received(const Decomposition& parts) {
-  std::int64_t most = 0;
-  for (int rank = 0; rank < parts.ranks(); ++rank) most = std::max(most, parts.halo_cells(rank, parts.halo()));
-  return most;
-}
-
 std::vector<Cut> cuts_into(int ranks) {
   std::vector<Cut> cuts;
   for (int x = 1; x <= ranks; ++x) {
@@ -136,6 +130,20 @@ std::int64_t Decomposition::halo_cells(int rank, const HaloLayers& layers) const
   return reached.cells() - own.cells();
 }
 
+/// Longer parts come first, and all but the first and the last have two neighbours: along no axis does a part receive
+/// more than the first or the second one.
+std::int64_t Decomposition::most_received() const {
+  std::int64_t most = 0;
+  for (int z = 0; z < std::min(2, cut_[2]); ++z) {
+    for (int y = 0; y < std::min(2, cut_[1]); ++y) {
+      for (int x = 0; x < std::min(2, cut_[0]); ++x) {
+        most = std::max(most, halo_cells((z * cut_[1] + y) * cut_[0] + x, halo_));
+      }
+    }
+  }
+  return most;
+}
+
 Decomposition choose_decomposition(const Extents& grid, const Boundaries& boundaries, int ranks, const HaloLayers& halo,
                                    const std::array<bool, kMaxRank>& may_cut) {
   if (ranks < 1) refuse(fmt::format("a grid for {} ranks: at least one is needed", ranks));
@@ -144,7 +152,7 @@ Decomposition choose_decomposition(const Extents& grid, const Boundaries& bounda
   for (const Cut& cut : cuts_into(ranks)) {
     if (!fits(grid, cut, halo, may_cut)) continue;
     Decomposition parts(grid, boundaries, cut, halo);
-    const std::int64_t received = most_received(parts);
+    const std::int64_t received = parts.most_received();
     if (!best || received < least || (received == least && cuts_slower_axes(cut, best->cut()))) {
       best = std::move(parts);
       least = received;

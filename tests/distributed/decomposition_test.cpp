@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace stencil_tune {
@@ -62,6 +64,20 @@ TEST(Decomposition, AnAxisOfOnePartHasNoNeighboursEvenWherePeriodic) {
   EXPECT_EQ(parts.neighbour(0, {1, 0, 0}), std::nullopt);
   EXPECT_EQ(parts.neighbour(0, {1, 1, 0}), std::nullopt);
   EXPECT_EQ(parts.array(0), (Box{{0, 0, 0}, {10, 5, 1}}));
+}
+
+TEST(Decomposition, NoRankReceivesMoreThanTheMost) {
+  const HaloLayers uneven{{{3, 1}, {0, 2}, {4, 4}}};
+  for (const Boundaries& boundaries : {kHold, kPeriodicX}) {
+    for (const Extents& grid : {cube(24), Extents{3, {25, 23, 19}}}) {
+      for (const Cut& cut : {Cut{1, 1, 1}, Cut{2, 1, 3}, Cut{5, 2, 1}, Cut{4, 3, 2}, Cut{1, 6, 4}}) {
+        const Decomposition parts(grid, boundaries, cut, uneven);
+        std::int64_t most = 0;
+        for (int rank = 0; rank < parts.ranks(); ++rank) most = std::max(most, parts.halo_cells(rank, parts.halo()));
+        EXPECT_EQ(parts.most_received(), most) << to_string(cut, 3) << " of " << grid.n[0];
+      }
+    }
+  }
 }
 
 TEST(Decomposition, TheChosenCutSendsLeast) {

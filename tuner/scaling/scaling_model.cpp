@@ -68,12 +68,6 @@ double exchange_us(const Sent& sent, bool packed, const Links& links) {
   return std::max(in_node, to_others) + packing;
 }
 
-std::int64_t most_received(const Decomposition& grid) {
-  std::int64_t most = 0;
-  for (int rank = 0; rank < grid.ranks(); ++rank) most = std::max(most, grid.halo_cells(rank, grid.halo()));
-  return most;
-}
-
 }  // namespace
 
 ScalingPoint predict_scaling(const Problem& whole, const Decomposition& grid, const LocalKernel& kernel,
@@ -112,7 +106,7 @@ Decomposition grow(const Extents& part, const Boundaries& boundaries, int ranks,
       }
       if (!thick) continue;
       Decomposition grid(whole, boundaries, cut, halo);
-      const std::int64_t received = most_received(grid);
+      const std::int64_t received = grid.most_received();
       if (best && received >= least) continue;
       best = std::move(grid);
       least = received;

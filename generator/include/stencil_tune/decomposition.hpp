@@ -55,6 +55,8 @@ class Decomposition {
 
   /// Cells of a field that the rank receives in an exchange of so many layers, of halo() at most.
   std::int64_t halo_cells(int rank, const HaloLayers& layers) const;
+  /// The same with halo() layers, of the rank that receives most.
+  std::int64_t most_received() const;
 
  private:
   void check() const;
