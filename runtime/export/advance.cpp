@@ -1,10 +1,13 @@
 // NAME_advance of an exported file: any number of steps, with the buffers changing places.
 #include "generator/candidates/family.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/indices.hpp"
 #include "runtime/export/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace stencil_tune {
 namespace {
@@ -45,19 +48,23 @@ std::string loop_text(const Candidate& candidate, const ExportSignature& signatu
       fmt::arg("cell", signature.cell), fmt::arg("count", buffers), fmt::arg("buffers", kBuffers));
 }
 
+/// All fields in the definition's order, then spare ones.
+std::size_t number_of_buffers(const ExportedRun& run) {
+  const std::vector<int>& places = run.fused_signature.places;
+  return 1 + at(*std::max_element(places.begin(), places.end()));
+}
+
 }  // namespace
 
 std::string advance_contract(const ExportedRun& run) {
-  const std::size_t fields = run.fused.problem().stencil.fields.size();
-  const std::size_t spares = run.fused_signature.buffers.size() - fields;
-  std::string text = fmt::format(
-      "// Any number of steps. {} is a host array of device pointers: all {} fields in the definition's order{}.\n"
-      "// On return the array has them in their new places: {}[i] holds field i. Layers that the boundary holds must "
-      "be in\n"
-      "// every buffer that takes turns with a field, spare ones too. Otherwise as {}.\n",
-      kBuffers, fields, spares == 0 ? "" : fmt::format(", then {} spare buffer{}", spares, spares == 1 ? "" : "s"),
-      kBuffers, run.fused_signature.name);
-  return text;
+  const ExportSignature& signature = run.fused_signature;
+  std::vector<std::string> names(number_of_buffers(run));
+  for (std::size_t i = 0; i < signature.buffers.size(); ++i) names[at(signature.places[i])] = signature.buffers[i];
+  return comment_lines("// ", fmt::format("Any number of steps. {0} is a host array of device pointers: {1}. On return "
+                                          "the array has them in their new places: {0}[i] holds field i. Layers that "
+                                          "the boundary holds must be in every buffer that takes turns with a field, "
+                                          "spare ones too. Otherwise as {2}.",
+                                          kBuffers, fmt::join(names, ", "), signature.name));
 }
 
 std::string advance_declaration(const ExportedRun& run, std::string_view linkage) {
@@ -70,7 +77,7 @@ std::string advance_declaration(const ExportedRun& run, std::string_view linkage
 }
 
 std::string advance_text(const ExportedRun& run) {
-  const std::size_t buffers = run.fused_signature.buffers.size();
+  const std::size_t buffers = number_of_buffers(run);
   std::string text = advance_declaration(run, "extern \"C\" ") + " {\n  if (steps < 0) return cudaErrorInvalidValue;\n";
   text += loop_text(run.fused, run.fused_signature, buffers);
   if (sweeps_per_launch(run.fused.tuning()) > 1) text += loop_text(run.single, run.single_signature, buffers);

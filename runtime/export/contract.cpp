@@ -45,50 +45,32 @@ class FieldNames {
   std::vector<std::string> used_;
 };
 
-/// Comment lines: `first` stands before the first word, the others begin below it.
-std::string wrapped(std::string_view first, std::string_view text) {
-  constexpr std::size_t kColumns = 120;
-  std::string result(first);
-  std::size_t column = first.size();
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    if (column + word.size() > kColumns) {
-      result.erase(result.find_last_not_of(' ') + 1);
-      result += fmt::format("\n//{:{}}", "", first.size() - 2);
-      column = first.size();
-    }
-    result += fmt::format("{} ", word);
-    column += word.size() + 1;
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-  }
-  result.back() = '\n';
-  return result;
-}
-
 std::string entry(std::string_view name, std::string_view text) {
-  return wrapped(fmt::format("//   {:<13} ", name), text);
+  return comment_lines(fmt::format("//   {:<13} ", name), text);
 }
 
 std::string opening(const Problem& problem, int steps) {
   constexpr const char* kManner = "Asynchronous on the stream; allocates nothing.";
   const std::size_t stages = problem.stencil.stages.size();
   if (steps > 1) {
-    return wrapped("// ", fmt::format("{0} steps of the stencil in one launch: reads the inputs, writes the state {0} "
-                                      "steps later. {1}",
-                                      steps, kManner));
+    return comment_lines("// ",
+                         fmt::format("{0} steps of the stencil in one launch: reads the inputs, writes the state {0} "
+                                     "steps later. {1}",
+                                     steps, kManner));
   }
   const std::string what =
       stages == 1 ? "One step" : fmt::format("Stage {} of 0 to {} of a step", problem.stage, stages - 1);
-  return wrapped("// ", fmt::format("{} of the stencil: reads the inputs, writes the outputs. {}", what, kManner));
+  return comment_lines("// ",
+                       fmt::format("{} of the stencil: reads the inputs, writes the outputs. {}", what, kManner));
 }
 
 std::string opening_of_a_system(const Problem& problem, int steps) {
   const std::size_t stages = problem.stencil.stages.size();
-  return wrapped("// ",
-                 fmt::format("{} step{} of the stencil{} in one launch. Takes all fields in the definition's order, "
-                             "then spare buffers, as many as any number of fused steps needs. Asynchronous on the "
-                             "stream; allocates nothing.",
-                             steps, steps == 1 ? "" : "s", stages == 1 ? "" : ", with all their stages,"));
+  return comment_lines(
+      "// ", fmt::format("{} step{} of the stencil{} in one launch. Takes all fields in the definition's order, "
+                         "then spare buffers, as many as any number of fused steps needs. Asynchronous on the "
+                         "stream; allocates nothing.",
+                         steps, steps == 1 ? "" : "s", stages == 1 ? "" : ", with all their stages,"));
 }
 
 std::string geometry_entries(int rank) {
@@ -245,6 +227,25 @@ std::string buffers_entry(const Problem& problem, int steps, const ExportSignatu
 }
 
 }  // namespace
+
+std::string comment_lines(std::string_view first, std::string_view text) {
+  constexpr std::size_t kColumns = 120;
+  std::string result(first);
+  std::size_t column = first.size();
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (column + word.size() > kColumns) {
+      result.erase(result.find_last_not_of(' ') + 1);
+      result += fmt::format("\n//{:{}}", "", first.size() - 2);
+      column = first.size();
+    }
+    result += fmt::format("{} ", word);
+    column += word.size() + 1;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  result.back() = '\n';
+  return result;
+}
 
 ExportSignature export_signature(const Candidate& candidate, const std::string& name) {
   const Problem& problem = candidate.problem();

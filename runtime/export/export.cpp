@@ -153,9 +153,31 @@ void add_advance(const ExportedRun& run, const ExportOptions& options, ExportedF
   files.source += advance_text(run);
 }
 
+/// Above all else: the function to call first, and its line.
+void add_entry(const Candidate& candidate, const ExportOptions& options, const std::optional<ExportedRun>& run,
+               std::string& source) {
+  const int steps = sweeps_per_launch(candidate.tuning());
+  const std::string& name = options.name;
+  const std::string entry = run ? name + "_advance" : name;
+  std::string what = steps > 1 ? fmt::format("{} steps", steps)
+                     : is_whole_step(candidate.problem())
+                         ? "one step"
+                         : fmt::format("stage {} of a step", candidate.problem().stage);
+  if (run) {
+    what = fmt::format("any number of steps; {} makes {}", name,
+                       steps > 1 ? fmt::format("{}, {}_step one", steps, name) : "one");
+  }
+  const auto begin =
+      source.begin() + static_cast<std::ptrdiff_t>(source.find("extern \"C\" cudaError_t " + entry + "("));
+  const auto lines_before = std::count(source.begin(), begin, '\n') + 1;  // this one too
+  source.insert(0, fmt::format("// Call {} (line {}): {}.\n", entry, lines_before + 1, what));
+}
+
 }  // namespace
 
 std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
+  const bool is_run = problem.steps > 1 && is_whole_step(problem) && !problem.stencil.rotations.empty();
+  if (!is_run && !tuning.family->advances_all_fields) return std::nullopt;
   const Limits limits = limits_of_architecture(architecture);
   Problem step = problem;
   step.steps = 1;
@@ -185,7 +207,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   ExportSignature single_signature;
   std::optional<ExportedRun> run;
   Kernels kernels{&candidate};
-  if (single_steps && candidate.family().advances_all_fields) {
+  if (single_steps) {
     single.emplace(step, *single_steps);
     require_legal(*single, options.architecture);
     single_signature = export_signature(*single, options.name + "_step");
@@ -212,6 +234,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
     files.source += main_text(candidate, signature, run ? &*run : nullptr);
   }
+  add_entry(candidate, options, run, files.source);
   return files;
 }
 

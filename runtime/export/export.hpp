@@ -20,15 +20,14 @@ namespace stencil_tune {
 /// cudaErrorInvalidValue for others. Throws Error(invalid_argument) for a name that is no C identifier or is a keyword,
 /// Error(illegal_candidate) for a candidate that breaks a constraint for the problem on the architecture.
 ///
-/// single_steps: of kernels that make whole steps of a system, the candidate for the steps that runs leave over, one
-/// each. The file then has NAME_advance too, which makes any number of steps. With several stages it makes whole steps
-/// itself. Where both kernels use the same text of the templates, as kernels of one family mostly do, it stands in the
-/// file once.
+/// single_steps: the candidate for the steps that runs leave over, one each. The file then has NAME_advance too, which
+/// makes any number of steps. With several stages the candidate makes whole steps itself. Where both kernels use the
+/// same text of the templates, as kernels of one family mostly do, it stands in the file once.
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
                             const std::optional<Tuning>& single_steps = {});
 
 /// What makes the steps that runs of fused ones leave over: the same kernel for one step, where steps have several
-/// stages; else a plain kernel.
+/// stages; else a plain kernel. Nothing for one sweep, which is no run.
 std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture);
 
 /// A C identifier for any text: "3D heat!" -> "s3D_heat_". Words that mean something already get a trailing underscore.

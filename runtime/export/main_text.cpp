@@ -178,8 +178,14 @@ cudaError_t launch(Cell* const* buffers, const long long (&n)[3], [[maybe_unused
   if (check.advanced.empty()) return text;
   return text + fmt::format(
                     R"(
+// The launcher's buffers, in the order of NAME_advance.
 cudaError_t advance(Cell** buffers, const long long (&n)[3], [[maybe_unused]] long long pitch, long long steps) {{
-  return ::{}_advance(buffers, {}steps, nullptr);
+  Cell* all[sizeof(kPlaces) / sizeof(kPlaces[0])] = {{}};
+  constexpr int count = sizeof(kBuffers) / sizeof(kBuffers[0]);
+  for (int i = 0; i < count; ++i) all[kBuffers[i].place] = buffers[i];
+  const cudaError_t error = ::{}_advance(all, {}steps, nullptr);
+  for (int i = 0; i < count; ++i) buffers[i] = all[kBuffers[i].place];
+  return error;
 }}
 )",
                     signature.name, arguments);

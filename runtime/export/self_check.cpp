@@ -56,7 +56,7 @@ class Analysis {
     check_.extents = awkward_extents(candidate_);
     check_.stages = problem_.stage == kWholeStep ? counted(stencil_.stages.size()) : std::vector<int>{problem_.stage};
     if (makes_steps_) check_.rotations = stencil_.rotations;
-    find_places();
+    find_places(with_advance);
     find_buffers();
     find_launched();
     if (with_advance) find_advanced();
@@ -67,10 +67,10 @@ class Analysis {
   int fields() const { return static_cast<int>(stencil_.fields.size()); }
 
   /// Outputs of single sweeps keep their own layers.
-  void find_places() {
+  void find_places(bool with_advance) {
     const int places = std::max(fields(), 1 + *std::max_element(signature_.places.begin(), signature_.places.end()));
     std::vector<int> classes = counted(at(places));
-    if (candidate_.family().advances_all_fields || steps_ > 1) {
+    if (candidate_.family().advances_all_fields || with_advance || steps_ > 1) {
       for (const int steps : {1, steps_}) join(classes, layer_classes(problem_, launch_buffers(problem_, steps)));
     }
     for (int place = 0; place < places; ++place) {
@@ -124,7 +124,9 @@ class Analysis {
     check_.launches.insert(check_.launches.end(), few ? 1 : 2, 1);
     const int steps = std::accumulate(check_.launches.begin(), check_.launches.end(), 0);
     for (const int field : stored_fields(problem_.step, steps)) {
-      check_.advanced.push_back({renamed(field), renamed(field), writer(field)});
+      const auto place = std::find(signature_.places.begin(), signature_.places.end(), renamed(field));
+      const auto buffer = static_cast<int>(place - signature_.places.begin());
+      check_.advanced.push_back({renamed(field), buffer, writer(field)});
     }
   }
 

@@ -26,7 +26,7 @@ struct CheckedBuffer {
 /// A field that launches leave, under the name that it has after the step.
 struct CheckedField {
   int field = 0;
-  int buffer = 0;         ///< one of the launcher's buffers, or of those of NAME_advance
+  int buffer = 0;         ///< one of the launcher's buffers
   std::size_t stage = 0;  ///< place in SelfCheck::stages of the one that wrote it
 };
 

@@ -34,6 +34,9 @@ struct ExportSignature {
 /// it where one is too short.
 std::string bracketed(const std::string& start, const std::vector<std::string>& parts);
 
+/// Comment lines: `first` stands before the first word, the others begin below it.
+std::string comment_lines(std::string_view first, std::string_view text);
+
 ExportSignature export_signature(const Candidate& candidate, const std::string& name);
 
 /// Its contract in comment lines: parameters, units, boundary, errors.

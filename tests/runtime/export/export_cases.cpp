@@ -71,9 +71,12 @@ std::vector<ExportCase> export_cases() {
          "system.bx32.by1.rx2.v2.pf1.t1.ch2"),
       of(predictor_corrector(2), f16, {hold, hold, hold}, "system.bx32.by1.rx3.v1.pf2.t2",
          "system.bx32.by1.rx3.v1.pf2.t1"),
-      of(sloping(), f64, {zero, hold, hold}, "temporal.bx32.by1.rx4.v2.pf2.t3.ch2", nullptr),
+      of(sloping(), f64, {zero, hold, hold}, "temporal.bx32.by1.rx4.v2.pf2.t3.ch2", "direct.bx32.by4"),
       of(corpus("life"), f32, {periodic, hold, hold}, "direct.bx32.by4", nullptr),
-      of(hilly(), bf16, {hold, zero, hold}, "temporal.bx32.by4.rx2.ry2.v2.pf1.t3", nullptr),
+      of(hilly(), bf16, {hold, zero, hold}, "temporal.bx32.by4.rx2.ry2.v2.pf1.t3", "direct.bx32.by4"),
+      of(corpus("heat3d"), f32, {hold, periodic, clamp}, "direct.bx32.by4", "direct.bx32.by4"),
+      of(make_builtin(Shape::star, 2, 1), f64, {hold, hold, hold}, "systolic.bx32.by1.rx3.pf1.t8.tg4",
+         "direct.bx64.by2"),
   };
 }
 

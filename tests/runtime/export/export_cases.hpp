@@ -21,7 +21,7 @@ struct ExportCase {
 };
 
 /// Whole steps of systems: several fields, stages and time levels, intermediates, arrays along one axis, coordinates
-/// and the step's number, at all boundaries; and a sweep and fused steps of one field.
+/// and the step's number, at all boundaries; and a sweep, runs of sweeps and fused steps of one field.
 std::vector<ExportCase> export_cases();
 
 /// A wave of two time levels that its cell's place and the step's number drive. Three fused steps.

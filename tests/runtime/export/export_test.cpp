@@ -8,6 +8,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
+#include <sstream>
 
 namespace stencil_tune {
 namespace {
@@ -26,6 +28,18 @@ std::size_t count(std::string_view text, std::string_view what) {
   std::size_t number = 0;
   for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) ++number;
   return number;
+}
+
+void expect_nvcc_takes(const std::string& source) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc here";
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "all.cu") << source;
+  const std::string command = "cd " + folder.path().string() +
+                              " && nvcc -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings -c all.cu "
+                              "-o all.o > log 2>&1";
+  const int status = std::system(command.c_str());
+  std::ifstream log(folder.path() / "log");
+  EXPECT_EQ(status, 0) << std::string(std::istreambuf_iterator<char>(log), {});
 }
 
 TEST(Export, IsOneSelfContainedFile) {
@@ -103,6 +117,46 @@ TEST(Export, SaysWhatTheLauncherTakesAndWhatFollows) {
         "for 128x128 cells\n"}) {
     EXPECT_NE(source.find(said), std::string::npos) << said;
   }
+}
+
+/// The line that the file's first one names.
+std::string line_to_call(const std::string& source) {
+  std::smatch said;
+  const std::string first = source.substr(0, source.find('\n'));
+  EXPECT_TRUE(std::regex_search(first, said, std::regex("// Call \\w+ \\(line (\\d+)\\): "))) << first;
+  std::istringstream lines(source);
+  std::string line;
+  for (int number = std::stoi("0" + said[1].str()); number > 0; --number) std::getline(lines, line);
+  return line;
+}
+
+TEST(Export, SaysWhichFunctionToCallFirstAndWhereItStands) {
+  const std::string sweep = export_kernel(cube(), kPlain, {.name = "heat", .with_main = true}).source;
+  EXPECT_EQ(line_to_call(sweep).find("extern \"C\" cudaError_t heat("), 0U) << line_to_call(sweep);
+  EXPECT_NE(sweep.find("): one step.\n"), std::string::npos);
+  Problem run = cube();
+  run.steps = 100;
+  const Tuning fused = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2");
+  const std::string steps = export_kernel(run, fused, {.name = "heat", .split_header = true}, kPlain).source;
+  EXPECT_EQ(line_to_call(steps).find("extern \"C\" cudaError_t heat_advance("), 0U) << line_to_call(steps);
+  EXPECT_NE(steps.find("): any number of steps; heat makes 3, heat_step one.\n"), std::string::npos);
+}
+
+TEST(Export, RunsOfOneFieldMakeAnyNumberOfSteps) {
+  const Stencil stencil = parse_stencil("u_next = k * laplacian(u) + u", 3);
+  Problem run = make_problem(stencil, ElementType::f32, {}, {3, {512, 512, 512}}, 0, 100);
+  const Tuning fused = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2");
+  const auto single = single_steps_of(run, fused, "sm_90");
+  ASSERT_TRUE(single);
+  EXPECT_EQ(sweeps_per_launch(*single), 1);
+  const std::string source = export_kernel(run, fused, {.name = "heat", .with_main = true}, single).source;
+  EXPECT_NE(source.find("cudaError_t heat_advance(float* buffers[], long long nx"), std::string::npos);
+  EXPECT_NE(source.find("device pointers: k, u, u_next."), std::string::npos);
+  EXPECT_NE(source.find("kNext[] = {0, 2, 1}"), std::string::npos);
+  EXPECT_NE(source.find("heat_step(buffers[0], buffers[1], buffers[2], nx"), std::string::npos);
+  expect_nvcc_takes(source);
+  run.steps = 1;
+  EXPECT_FALSE(single_steps_of(run, kPlain, "sm_90")) << "a sweep is no run";
 }
 
 TEST(Export, ItsContractKeepsToTheWidthOfThePage) {
@@ -203,18 +257,6 @@ std::string exports_of_every_family(bool with_main) {
     add(problem, tuning);
   }
   return all;
-}
-
-void expect_nvcc_takes(const std::string& source) {
-  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc here";
-  const TemporaryFolder folder;
-  std::ofstream(folder.path() / "all.cu") << source;
-  const std::string command = "cd " + folder.path().string() +
-                              " && nvcc -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings -c all.cu "
-                              "-o all.o > log 2>&1";
-  const int status = std::system(command.c_str());
-  std::ifstream log(folder.path() / "log");
-  EXPECT_EQ(status, 0) << std::string(std::istreambuf_iterator<char>(log), {});
 }
 
 TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) { expect_nvcc_takes(exports_of_every_family(true)); }
