@@ -1,5 +1,8 @@
 #include "generator/suggest.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace stencil_tune {
@@ -53,8 +56,17 @@ std::string nearest_name(std::string_view text, const std::vector<std::string>& 
 }
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {
+  constexpr std::size_t kLeastBeginning = 3, kMostShown = 4;
   const std::string name = nearest_name(text, names);
-  return name.empty() ? std::string() : "; did you mean '" + name + "'?";
+  if (!name.empty()) return "; did you mean '" + name + "'?";
+  std::vector<std::string> longer;
+  for (const std::string& each : names) {
+    if (text.size() >= kLeastBeginning && folded(each).starts_with(folded(text))) longer.push_back(each);
+  }
+  if (longer.empty()) return {};
+  const bool more = longer.size() > kMostShown;
+  longer.resize(std::min(longer.size(), kMostShown));
+  return fmt::format("; did you mean {}{}?", fmt::join(longer, ", "), more ? " ..." : "");
 }
 
 }  // namespace stencil_tune

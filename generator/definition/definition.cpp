@@ -151,6 +151,7 @@ class DefinitionReader : private TomlReader {
       }
     }
     if (const toml::table* let = table(document, "let")) {
+      for (const TomlEntry& entry : entries(*let)) stencil.scope().announce(entry.key);
       for (const TomlEntry& entry : entries(*let))
         stencil.declare_expression(entry.key, expression(entry), entry.offset);
     }

@@ -11,7 +11,7 @@ std::string Scope::obstacle(std::string_view name) const {
   if (!is_identifier(name)) {
     return fmt::format(
         "'{}' cannot be a name; names are letters, digits and underscores, at most 64, do not begin with a "
-        "digit, hold no '__' and are no C++ keyword",
+        "digit, hold no '__' and are no word of C++ or CUDA",
         quotable(name));
   }
   if (name.size() == 1 && kAxes.find(name[0]) != std::string_view::npos) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,10 @@ class Scope {
   void declare(std::string_view name, Symbol symbol);
   void forget(std::string_view name) { symbols_.erase(symbols_.find(name)); }
 
+  /// A name that is declared further down.
+  void announce(std::string_view name) { announced_.emplace(name); }
+  bool is_announced(std::string_view name) const { return announced_.contains(name); }
+
   /// Null where the name is unknown.
   Symbol* find(std::string_view name);
   const std::map<std::string, Symbol, std::less<>>& symbols() const noexcept { return symbols_; }
@@ -46,6 +51,7 @@ class Scope {
  private:
   ExpressionBuilder expressions_;
   std::map<std::string, Symbol, std::less<>> symbols_;
+  std::set<std::string, std::less<>> announced_;
   bool unknown_is_field_ = false;
   int random_calls_ = 0;
 };

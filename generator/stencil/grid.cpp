@@ -247,7 +247,7 @@ Objective parse_objective(std::string_view text) { return parse_enumerator(text,
 
 Boundaries parse_boundaries(std::string_view text, int rank) {
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
-  if (text.find('=') == std::string_view::npos) {
+  if (text.find_first_of("=:,") == std::string_view::npos) {
     boundaries.fill(parse_boundary(text));
     return boundaries;
   }
@@ -256,7 +256,7 @@ Boundaries parse_boundaries(std::string_view text, int rank) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("boundary '{}': '{}' names no axis; write one for all axes, such as hold, or "
+                  fmt::format("boundary '{}': '{}' is not AXIS=KIND; write one for all axes, such as hold, or "
                               "x=periodic,y=hold,z=zero",
                               shown(text), shown(part)));
     }

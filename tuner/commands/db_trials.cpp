@@ -16,32 +16,29 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 namespace stencil_tune {
 namespace {
 
-std::vector<WinnerRecord> measured_winners(Database& database) {
-  return WinnerStore(database).list({.predicted = false});
-}
-
-WinnerRecord winner_of(const std::vector<WinnerRecord>& winners, const std::string& id) {
-  const auto found = std::find_if(winners.begin(), winners.end(),
-                                  [&](const WinnerRecord& winner) { return winner_id(winner.trial) == id; });
-  if (found != winners.end()) return *found;
+WinnerRecord measured_winner_named(Database& database, const std::string& id) {
+  for (const WinnerRecord& winner : WinnerStore(database).list()) {
+    if (winner_id(winner.trial) != id) continue;
+    if (!winner.trial.predicted) return winner;
+    throw NoWinner(fmt::format("winner {} is predicted: only trials that were measured are exchanged", id));
+  }
   throw NoWinner(fmt::format("no measured winner '{}': give an id of `stencil-tune list`", printable(id)));
 }
 
 std::vector<WinnerRecord> named_winners(const po::variables_map& values, Database& database) {
-  const auto winners = measured_winners(database);
   if (values.count("winner") > 0) {
     std::vector<WinnerRecord> named;
     for (const std::string& id : split_list(values["winner"].as<std::string>())) {
-      named.push_back(winner_of(winners, id));
+      named.push_back(measured_winner_named(database, id));
     }
     return named;
   }
+  auto winners = WinnerStore(database).list({.predicted = false});
   if (winners.size() == 1) return winners;
   if (winners.empty()) throw NoWinner("nothing was measured yet: tune on a GPU first");
   throw Error(ErrorCode::invalid_argument,
@@ -116,7 +113,7 @@ int import_trials(const po::variables_map& values, const std::string& file) {
   Database database = open_database_for(values, Access::write);
   std::optional<TrialRecord> like;
   if (values.count("winner") > 0) {
-    like = winner_of(measured_winners(database), values["winner"].as<std::string>()).trial;
+    like = measured_winner_named(database, values["winner"].as<std::string>()).trial;
   }
   const MergeResult result = import_tables(database, read.tables, like);
   print_fitted("{} added, {} here already; the next tune begins with the best of them\n",

@@ -44,13 +44,15 @@ bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t 
   return first < last;
 }
 
-/// "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)", and nothing else.
-bool declares_field(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
-  const bool in_layer = last - first == 6 && tokens[first + 3].text == "in" && tokens[first + 4].text == "layer";
-  const bool on_two = last - first == 6 && tokens[first + 3].text == "," && tokens[first + 4].kind == Token::Kind::name;
-  return (last - first == 4 || in_layer || on_two) && tokens[first].kind == Token::Kind::name &&
-         tokens[first + 1].text == "(" && tokens[first + 2].kind == Token::Kind::name && tokens[last - 1].text == ")" &&
-         find_function(tokens[first].text) == nullptr;
+/// Behind "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)"; `first` where none begins there.
+std::size_t end_of_declaration(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
+  const auto is_name = [&](std::size_t i) { return i < last && tokens[i].kind == Token::Kind::name; };
+  if (!is_name(first) || tokens[first + 1].text != "(" || find_function(tokens[first].text) != nullptr) return first;
+  std::size_t i = first + 2;
+  while (is_name(i) && tokens[i + 1].text == ",") i += 2;
+  if (!is_name(i++)) return first;
+  if (is_name(i) && tokens[i].text == "in" && tokens[i + 1].text == "layer") i += 2;
+  return i < last && tokens[i].text == ")" ? i + 1 : first;
 }
 
 bool declares_field(const Clause& clause) { return !clause.place.empty(); }
@@ -71,10 +73,17 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
       clause.name = tokens[first];
       first += 2;
     }
+    const std::size_t declared = end_of_declaration(tokens, first, last);
+    if (declared > first && tokens[declared].text == "=") {
+      text.reject(tokens[declared].offset,
+                  fmt::format("a field with a place is filled by the caller: write {0}(...) alone, or {0} = ... for a "
+                              "coefficient or an update",
+                              quotable(tokens[first].text)));
+    }
     clause.right = {&text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
     if (clause.name.kind == Token::Kind::name) {
       if (!clause.measures && is_number(tokens, first, last, pi_is_number)) clause.number = parse_number(clause.right);
-    } else if (declares_field(tokens, first, last)) {
+    } else if (declared > first && declared == last) {
       clause.name = tokens[first];
       const std::size_t begin = tokens[first + 2].offset;
       clause.place = text.text().substr(begin, tokens[last - 1].offset - begin);

@@ -179,6 +179,9 @@ class Parser final : public ExpressionGrammar<NodeId> {
   [[noreturn]] void reject_name(const Token& token) {
     if (find_function(token.text)) reject(token, fmt::format("'{0}' is a function; write {0}(...)", token.text));
     if (const std::string why = scope_.obstacle(token.text); !why.empty()) reject(token, why);
+    if (scope_.is_announced(token.text)) {
+      reject(token, fmt::format("'{}' is declared further down: a line of [let] uses those above it", token.text));
+    }
     std::vector<std::string> names = function_names();
     for (const auto& [name, symbol] : scope_.symbols()) names.push_back(name);
     reject(token, fmt::format("'{}' is no field, coefficient or function here{}", quotable(token.text),

@@ -572,7 +572,9 @@ TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
   EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"x\"]"), "is an axis"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u").substr(0, 9) + "fields = [\"t\", \"y\"]"), "is an axis"));
   EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"sqrt\"]"), "is a function"));
-  EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"int\"]"), "keyword"));
+  for (const std::string word : {"int", "blockIdx"}) {
+    EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"" + word + "\"]"), "no word of C++ or CUDA"));
+  }
   EXPECT_TRUE(contains(definition_error("rank = 2\nelement = \"f23\"\n" + with_update("a*u").substr(9)), "'f32'"));
   EXPECT_TRUE(contains(definition_error(with_update("u")), "'a' is declared but never used"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u*v")), "reads field 'v', which it writes"));
@@ -580,6 +582,20 @@ TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
   EXPECT_TRUE(contains(definition_error(with_update("a*u") + "[rotate]\nv = \"v\"\n"), "becomes itself"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u") + "[rotate]\nv = \"w\"\n"), "not one of the fields"));
   EXPECT_TRUE(contains(definition_error(with_update("a*u") + "[[stage]]\nv = \"u\"\n"), "either"));
+}
+
+TEST(DefinitionErrors, APlaceInBracketsIsToldWhatItMeans) {
+  EXPECT_TRUE(contains(expression_error("u + k*u[x-1]; k(x, y, z)"), "a field of the whole grid has its name alone"));
+  for (const std::string clause : {"k(x) = 0.1", "k(x, y) = 2*u"}) {
+    const std::string message = expression_error("u + k*u[x-1]; " + clause);
+    EXPECT_TRUE(contains(message, "filled by the caller: write k(...) alone, or k = ...")) << message;
+  }
+}
+
+TEST(DefinitionErrors, ALetThatIsDeclaredFurtherDownIsSaidSo) {
+  const std::string message =
+      definition_error("rank = 1\nfields = [\"u\", \"v\"]\n[let]\na = \"2*b\"\nb = \"u[x-1]\"\n[update]\nv = \"a\"\n");
+  EXPECT_TRUE(contains(message, "line 4, column 8: 'b' is declared further down")) << message;
 }
 
 TEST(DefinitionErrors, CoefficientsAreFiniteNumbers) {

@@ -69,6 +69,11 @@ TEST(Boundaries, RejectAxesBeyondTheRankRepeatsAndUnknownNames) {
   EXPECT_EQ(error_of([] { parse_boundaries("x=hold,zero", 2); }).code(), ErrorCode::invalid_argument);
   const Error error = error_of([] { parse_boundaries("x=perodic", 2); });
   EXPECT_TRUE(contains(error, "'periodic'")) << error.what();
+  for (const char* text : {"x:periodic", "periodic,hold", "x=hold,y:zero"}) {
+    const Error no_axis = error_of([&] { parse_boundaries(text, 2); });
+    EXPECT_TRUE(contains(no_axis, "is not AXIS=KIND")) << no_axis.what();
+    EXPECT_TRUE(contains(no_axis, "x=periodic,y=hold,z=zero")) << no_axis.what();
+  }
 }
 
 TEST(LayerWidths, OneNumberIsMeantForBothEndsOfEveryAxis) {
@@ -136,6 +141,14 @@ TEST(Suggestion, CountsEdits) {
 TEST(Suggestion, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(nearest_name("qqqqqq", {"hold", "zero"}), "");
   EXPECT_EQ(did_you_mean("hodl", {"hold", "zero"}), "; did you mean 'hold'?");
+}
+
+TEST(Suggestion, TakesABeginningForAnyNameThatGoesOn) {
+  const std::vector<std::string> names{"heat1d", "heat2d", "heat3d", "jacobi1d"};
+  EXPECT_EQ(did_you_mean("heat", names), "; did you mean heat1d, heat2d, heat3d?");
+  EXPECT_EQ(did_you_mean("he", names), "") << "that is too little";
+  EXPECT_EQ(did_you_mean("sta", {"star1", "star2", "star3", "star4", "star5"}),
+            "; did you mean star1, star2, star3, star4 ...?");
 }
 
 }  // namespace

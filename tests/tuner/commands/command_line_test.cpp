@@ -41,6 +41,7 @@ TEST_F(CommandLineTest, UnknownNamesSuggestTheNearest) {
   expect_error("--dims 512 --type f23", 2, "f32");
   expect_error("--dims 512 --boundary perodic", 2, "periodic");
   expect_error("--dims 512 --stencil heat3dd", 2, "heat3d");
+  expect_error("--dims 512 --stencil heat", 2, "heat2d, heat3d");
   expect_error("--dims 512 --effort stanard", 2, "standard");
   expect_error("--dims 512 --device-model h20", 2, "h200");
   expect_error("stencils shwo heat3d", 2, "show");
@@ -297,6 +298,7 @@ TEST_F(CommandLineTest, OnlyLegalCandidatesAreExported) {
 
 TEST_F(CommandLineTest, TheVersionIsPrinted) {
   EXPECT_EQ(run("--version").out.rfind("stencil-tune ", 0), 0u);
+  EXPECT_EQ(run("version").out, run("--version").out);
   expect_error("--version extra", 2, "too many words");
 }
 

@@ -3,6 +3,9 @@
 #include "tests/tuner/exchange/sample_trials.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace stencil_tune {
 namespace {
@@ -46,6 +49,19 @@ TEST_F(DbTrialsTest, WhatCannotBeDoneIsSaid) {
   expect_error("db export --format kernel_tuner", 2, "'kernel-tuner'");
   expect_error("db export --winner 3", 2, "--format");
   expect_error("db export --format t4 --winner 99", 1, "no measured winner '99'");
+  {
+    Database opened = Database::open(database, {});
+    TrialRecord guess = sample_trials().front();
+    guess.predicted = true;
+    guess.problem.extents.n[2] *= 2;
+    TrialStore(opened).insert(guess);
+  }
+  const auto listed = nlohmann::json::parse(run("list --json").out);
+  const auto guess =
+      std::find_if(listed.begin(), listed.end(), [](const auto& each) { return each["predicted"] == true; });
+  ASSERT_NE(guess, listed.end());
+  const std::string id = (*guess)["id"].dump();
+  expect_error("db export --format t4 --winner " + id, 1, "winner " + id + " is predicted");
   expect_error("db export --format t4 --db " + (folder / "none.db").string(), 1, "none.db");
   ASSERT_EQ(run("db export " + file + " --format t4").status, 0);
   expect_error("db import " + file + " --format kernel-tuner", 2, "--format t4");

@@ -93,7 +93,7 @@ int run(Arguments arguments) {
     print_help();
     return 0;
   }
-  if (first == "--version") {
+  if (first == "--version" || first == "version") {
     if (arguments.size() > 1) throw Error(ErrorCode::invalid_argument, "too many words; usage: stencil-tune --version");
     fmt::print("stencil-tune {} ({})\n", STENCIL_TUNE_VERSION, built_from_commit());
     return 0;
