@@ -3,7 +3,6 @@
 #include "db/stored_code.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
-#include "generator/definition/corpus.hpp"
 #include "generator/user_kernel/configuration.hpp"
 #include "runtime/export/export.hpp"
 #include "stencil_tune/error.hpp"
@@ -125,11 +124,10 @@ void add_device(const TrialRecord& trial, ElementType type, ReportData& data) {
 }
 
 /// The options that name the problem whose key it is.
-std::string options_of(const Problem& problem, const ProblemKey& key) {
-  const bool is_known = known_stencil(key.stencil_name, key.stencil_key).has_value();
-  std::string text =
-      fmt::format("--stencil {} --dims {} --type {} --boundary {}", is_known ? key.stencil_name : "FILE.toml",
-                  to_string(key.extents), name(key.type), to_string(key.boundaries, key.extents.rank));
+std::string options_of(const Problem& problem, const ProblemKey& key, const std::string& definition) {
+  std::string text = fmt::format("{} --dims {} --type {} --boundary {}",
+                                 definition.empty() ? fmt::format("--stencil {}", key.stencil_name) : definition,
+                                 to_string(key.extents), name(key.type), to_string(key.boundaries, key.extents.rank));
   if (key.pitch != key.extents.n[0]) text += fmt::format(" --pitch {}", key.pitch);
   if (key.steps > 1) text += fmt::format(" --steps {}", key.steps);
   if (!is_whole_step(problem)) text += fmt::format(" --stage {}", key.stage);
@@ -201,7 +199,8 @@ ReportData collect_report(const UserKernel& kernel, const WinnerRecord& winner, 
   return data;
 }
 
-ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials) {
+ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials,
+                          const std::string& definition) {
   const TrialRecord& trial = winner.trial;
   ReportData data;
   data.winner = winner;
@@ -211,7 +210,7 @@ ReportData collect_report(const Problem& problem, const WinnerRecord& winner, st
   data.baselines = baselines_of(problem, limits_of_architecture(trial.platform.architecture), trials);
   data.operations = problem.facts.operations;
   data.bytes = static_cast<double>(minimal_bytes(problem.facts, problem.type));
-  const std::string options = options_of(problem, trial.problem);
+  const std::string options = options_of(problem, trial.problem, definition);
   data.commands =
       fmt::format("stencil-tune tune {0} --candidates {1}\nstencil-tune export {0} -o kernel.cu", options, trial.code);
   add_device(trial, problem.type, data);

@@ -60,8 +60,10 @@ struct ReportData {
   std::string commands;                       ///< commands that repeat it, a line each
 };
 
-/// trials: those of the winner's problem and GPU, in the order of storage.
-ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials);
+/// trials: those of the winner's problem and GPU, in the order of storage. definition: the option that names the
+/// stencil, as a shell takes it; empty where it is known by its name.
+ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials,
+                          const std::string& definition = "");
 
 /// The same of a kernel of the user's own, whose definition stands in `file`.
 ReportData collect_report(const UserKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,

@@ -45,6 +45,8 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   EXPECT_EQ(shown.status, 0) << shown.err;
   EXPECT_NE(shown.out.find("never measured"), std::string::npos) << shown.out;
   EXPECT_EQ(run("show --dims 64").out, shown.out);
+  const std::string source = run("export --dims 64").out;
+  EXPECT_NE(source.find(": never measured\n"), std::string::npos) << source.substr(0, 600);
 
   const auto again = nlohmann::json::parse(predict("--json").out);
   EXPECT_EQ(again["predicted"], true);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <string>
 
 namespace stencil_tune {
@@ -99,7 +100,7 @@ TEST_F(ShippedTest, AWinnerIsRemovedByItsId) {
 TEST_F(ShippedTest, WhatIsNotThereIsAFailureAndNoWrongUse) {
   expect_error("show 999999", 1, "no winner");
   for (const char* verb : {"show", "report", "export"}) {
-    expect_error(std::string(verb) + " --dims 333x77x5", 1, "no winner");
+    expect_error(std::string(verb) + " --dims 333x77 --expr 'u[x-1]*u*u[y+2]*u[y-1]'", 1, "no winner");
     expect_error(std::string(verb) + " --dims 333x77x5 --db " + (folder.path() / "no.db").string(), 1, "no database");
   }
 }
@@ -149,9 +150,29 @@ TEST_F(CommandLineTest, WinnersAreExportedByTheIdThatListGivesThem) {
   expect_error("export " + builtin + " --code direct.bx32", 2, "which has its own");
   expect_error("export s100000", 1, "no winner 's100000'");
   EXPECT_NE(run("report " + builtin).out.find("<html"), std::string::npos);
-  EXPECT_EQ(run("report " + defined).out, run("report " + defined + " --stencil corpus/acoustic3d_o2.toml").out);
+  const std::string file = "--stencil corpus/acoustic3d_o2.toml";
+  const std::string of_file =
+      std::regex_replace(run("report " + defined + " " + file).out, std::regex(file), "--stencil acoustic3d_o2");
+  EXPECT_EQ(run("report " + defined).out, of_file) << "but for the definition, which is named as it was given";
   expect_error("report " + builtin + " --dims 512", 2, "not both");
   expect_error("report s100000", 1, "no winner 's100000'");
+}
+
+TEST_F(CommandLineTest, AnExportOfWhatNobodyTunedIsTheKernelOfTheLibrary) {
+  const ProgramRun sweep = run("export --dims 511 --gpu h200");
+  EXPECT_EQ(sweep.status, 0) << sweep.err;
+  const std::string head = sweep.out.substr(0, 800);
+  EXPECT_NE(head.find("\n// never measured for this problem: tuned for 509x487x601 on NVIDIA H200, "),
+            std::string::npos)
+      << head;
+  EXPECT_NE(head.find(" GStencil/s there (match: nearest size)\n"), std::string::npos) << head;
+  EXPECT_NE(sweep.out.find(" for 511x511x511 cells\n"), std::string::npos);
+  const auto file = folder.path() / "heat.cu";
+  const ProgramRun steps = run("export --dims 511 --steps 90 --gpu h200 -o " + file.string());
+  EXPECT_NE(steps.out.find("written: launcher heat_advance\n"), std::string::npos) << steps.out << steps.err;
+  EXPECT_NE(read(file).find("cudaError_t heat_advance("), std::string::npos);
+  expect_error("export --dims 64 --stencil advection2d_rk3 --type f16 --gpu h200", 1, "no winner");
+  expect_error("export --dims 511 --gpu 'a GPU to come'", 1, "no winner for this problem on 'a GPU to come'");
 }
 
 TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {

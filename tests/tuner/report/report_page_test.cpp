@@ -94,6 +94,12 @@ TEST(ReportPage, SaysWhatWasFoundAndHow) {
   }
 }
 
+TEST(ReportPage, RepeatsTheDefinitionAsItWasGiven) {
+  const WinnerRecord winner{.trial = kTrials[1], .naive_rate = 0, .trials_seen = 4};
+  const ReportData data = collect_report(problem(), winner, {}, "--stencil my/star.toml");
+  EXPECT_THAT(data.commands, HasSubstr("stencil-tune export --stencil my/star.toml --dims 128x128x128 "));
+}
+
 TEST(ReportPage, NeedsNothingElse) {
   const std::string page = report_page(report(kTrials));
   for (const char* needed : {"<script", "<link", "<img", "src=", "href=", "@import", "url("}) {

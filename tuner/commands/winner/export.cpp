@@ -7,12 +7,14 @@
 #include "runtime/files/output_file.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
+#include "stencil_tune/library.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/understood.hpp"
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/user_kernel/kernel_verbs.hpp"
+#include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/commands/winner/winner_by_id.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/session/assembly.hpp"
@@ -24,6 +26,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -67,30 +70,73 @@ std::vector<std::string> provenance(const WinnerRecord& winner) {
     lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.rate,
                                 100 * trial.share, trial.platform.gpu, trial.platform.driver));
   }
-  const std::string_view origin = origin_of(trial);
-  lines.front() += origin == "yours" ? "; tuned by its user" : fmt::format("; {}", origin_text(trial));
+  const bool yours = origin_of(trial) == "yours";
+  if (!yours) lines.front() += fmt::format("; {}", origin_text(trial));
+  if (yours && !trial.predicted) lines.front() += "; tuned by its user";
   lines.push_back(fmt::format("best of {}, {}", counted(winner.trials_seen, "trial"), trial.created_at));
   return lines;
 }
 
-// The candidate to write and what is said of it.
+/// What was written, and what is said of it.
 struct Exported {
-  Tuning tuning;
-  std::string architecture;
-  std::vector<std::string> provenance;
+  ExportedFiles files;
+  std::string code, architecture, origin;
 };
 
-Exported exported_winner(const WinnerRecord& winner) {
+/// A winner, or a candidate that was named.
+Exported exported_candidate(const Problem& problem, const Tuning& tuning, ExportOptions options) {
+  const auto single_steps = single_steps_of(problem, tuning, options.architecture);
+  return {export_kernel(problem, tuning, options, single_steps), code(tuning), options.architecture,
+          options.provenance.front()};
+}
+
+Exported exported_winner(const Problem& problem, const WinnerRecord& winner, ExportOptions options) {
   if (is_stale(winner.trial)) {
     say(stderr,
         fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
                     origin_of(winner.trial) == "yours" ? "this winner"
                                                        : fmt::format("this winner, {},", origin_text(winner.trial))));
   }
-  return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
+  options.architecture = winner.trial.platform.architecture;
+  options.provenance = provenance(winner);
+  return exported_candidate(problem, parse_code(winner.trial.code), std::move(options));
 }
 
-Exported choose_kernel(const po::variables_map& values, const Problem& problem) {
+/// Nothing of a GPU that nobody has heard of.
+std::optional<Kernel> looked_up(Library library, const Request& request) {
+  try {
+    return library.lookup(request);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unknown_name) throw;
+    return std::nullopt;
+  }
+}
+
+/// Of a problem that nobody tuned: what the library would run. Nothing where no winner serves it.
+std::optional<Exported> exported_lookup(const po::variables_map& values, const Problem& problem, const std::string& gpu,
+                                        ExportOptions options) {
+  const Request request{.stencil = problem.stencil,
+                        .type = problem.type,
+                        .extents = problem.extents,
+                        .boundaries = problem.boundaries,
+                        .pitch = problem.pitch,
+                        .steps = problem.steps,
+                        .objective = requested_objective(values),
+                        .gpu = gpu};
+  const auto kernel = looked_up(Library({.database = values["db"].as<std::string>()}), request);
+  if (!kernel) return std::nullopt;
+  const int stage = is_whole_step(problem) ? kWholeStep : problem.stage;
+  const Evidence& evidence = stage == kWholeStep ? kernel->run_evidence() : kernel->evidence(stage);
+  if (evidence.match == Match::default_candidate) return std::nullopt;
+  options.architecture = kernel->architecture();
+  options.provenance = {fmt::format(
+      "never measured for this problem: {} for {} on {}, {}{:.1f} GStencil/s there (match: {})",
+      evidence.match == Match::predicted ? "predicted" : "tuned", to_string(evidence.tuned_extents), evidence.gpu,
+      evidence.match == Match::predicted ? "~" : "", evidence.gstencils, name(evidence.match))};
+  return Exported{kernel->export_cuda(options, stage), evidence.code, options.architecture, options.provenance.front()};
+}
+
+Exported exported_choice(const po::variables_map& values, const Problem& problem, ExportOptions options) {
   if (values.count("code") > 0) {
     if (values.count("gpu") > 0) {
       throw Error(ErrorCode::invalid_argument,
@@ -98,7 +144,9 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
     }
     const std::string arch = values.count("arch") > 0 ? values["arch"].as<std::string>() : "sm_90";
     const Tuning tuning = candidate_from(values["code"].as<std::string>(), problem, limits_of_architecture(arch));
-    return {tuning, arch, {"chosen by hand: not measured"}};
+    options.architecture = arch;
+    options.provenance = {"chosen by hand: not measured"};
+    return exported_candidate(problem, tuning, std::move(options));
   }
   if (values.count("arch") > 0) {
     throw Error(ErrorCode::invalid_argument,
@@ -106,7 +154,14 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   }
   const auto gpu = requested_gpu(values);
   auto database = read_database(values);
-  return exported_winner(winner_of_problem(database ? &*database : nullptr, problem, gpu, requested_objective(values)));
+  try {
+    const Objective objective = requested_objective(values);
+    return exported_winner(problem, winner_of_problem(database ? &*database : nullptr, problem, gpu, objective),
+                           options);
+  } catch (const NoWinner&) {
+    if (auto found = exported_lookup(values, problem, gpu.value_or(gpu_meant()), options)) return *std::move(found);
+    throw;
+  }
 }
 
 /// "17" or "s17", as `show` takes them.
@@ -157,19 +212,19 @@ int run_export(const Arguments& arguments) {
                 fmt::format("the source includes {}.h: with --header name the file {}.cu, or choose another --name",
                             options.name, options.name));
   }
-  Exported choice = named ? exported_winner(*named) : choose_kernel(*values, problem);
-  options.architecture = choice.architecture;
-  options.provenance = std::move(choice.provenance);
-  const ExportedFiles files =
-      export_kernel(problem, choice.tuning, options, single_steps_of(problem, choice.tuning, choice.architecture));
+  const Exported written =
+      named ? exported_winner(problem, *named, options) : exported_choice(*values, problem, options);
   if (!to_file) {
-    fmt::print("{}", files.source);
+    fmt::print("{}", written.files.source);
     return 0;
   }
-  write_output_file(path, files.source);
-  if (options.split_header) write_output_file(std::filesystem::path(path).replace_extension(".h"), files.header);
-  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", printable(path.string()), options.name, describe(problem),
-             code(choice.tuning), printable(options.architecture), printable(options.provenance.front()));
+  write_output_file(path, written.files.source);
+  if (options.split_header)
+    write_output_file(std::filesystem::path(path).replace_extension(".h"), written.files.header);
+  const bool advances = written.files.source.find(" " + options.name + "_advance(") != std::string::npos;
+  fmt::print("{} written: launcher {}{}\n{}\n{} on {}, {}\n", printable(path.string()), options.name,
+             advances ? "_advance" : "", describe(problem), written.code, printable(written.architecture),
+             printable(written.origin));
   return 0;
 }
 

@@ -20,8 +20,10 @@
 #include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/replace.hpp>
 
 #include <optional>
+#include <string_view>
 
 namespace stencil_tune {
 namespace {
@@ -74,6 +76,18 @@ Subject subject_of(const po::variables_map& values, const std::string& id, Datab
   return {problem_of_winner(winner.trial.problem, id, values), winner};
 }
 
+/// "--stencil mine.toml" or "--expr '...'", as it was given.
+std::string definition_given(const po::variables_map& values) {
+  for (const char* option : {"stencil", "expr"}) {
+    if (values.count(option) == 0) continue;
+    const auto text = values[option].as<std::string>();
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+    const bool is_word = text.find_first_not_of(kPlain) == std::string::npos;
+    return fmt::format("--{} {}", option, is_word ? text : "'" + boost::replace_all_copy(text, "'", "'\\''") + "'");
+  }
+  return "";
+}
+
 }  // namespace
 
 int run_report(const Arguments& arguments) {
@@ -107,7 +121,7 @@ int run_report(const Arguments& arguments) {
   query.predicted = winner.trial.predicted;  // what was predicted says nothing of what was measured
   if (winner.trial.session == kSiteSession) database = open_site_database();
   const auto trials = database ? TrialStore(*database).find(query) : std::vector<TrialRecord>();
-  const std::string page = report_page(collect_report(problem, winner, trials));
+  const std::string page = report_page(collect_report(problem, winner, trials, definition_given(*values)));
   if (!write_page(path, page)) return 0;
   fmt::print("{} written: {}, {}\n", printable(path), counted(trials.size(), "trial"), winner.trial.code);
   return 0;

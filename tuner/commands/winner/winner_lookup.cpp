@@ -43,15 +43,6 @@ std::string_view layer_of(const TrialRecord& winner) {
   return winner.session == kPretunedSession ? "s" : winner.session == kSiteSession ? "site" : "";
 }
 
-/// The GPU model that a command without one is about: the first GPU's here, else the one that is predicted for.
-std::string gpu_meant() {
-  try {
-    if (const auto devices = list_devices(); !devices.empty()) return devices.front().name;
-  } catch (const Error&) {  // a winner can be shown without a driver
-  }
-  return std::string(default_model().gpu);
-}
-
 /// Equals come layer after layer: one of the first layer, on the GPU that is meant if it has any.
 const WinnerRecord& of_the_gpu_meant(const std::vector<WinnerRecord>& equals) {
   const auto layer_end = std::find_if(equals.begin(), equals.end(), [&](const WinnerRecord& winner) {
@@ -89,6 +80,14 @@ FoundWinner find_winner(Database* database, const Problem& problem, const std::o
 }
 
 }  // namespace
+
+std::string gpu_meant() {
+  try {
+    if (const auto devices = list_devices(); !devices.empty()) return devices.front().name;
+  } catch (const Error&) {  // a winner can be shown without a driver
+  }
+  return std::string(default_model().gpu);
+}
 
 WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
                                Objective objective) {

@@ -9,6 +9,9 @@
 
 namespace stencil_tune {
 
+/// The GPU model that a command without one is about: the first GPU's here, else the one that is predicted for.
+std::string gpu_meant();
+
 /// The winner of the same problem; on `gpu` where it is given. A measured one goes before a predicted one, a fresh one
 /// before a stale one; what was tuned here before the site's, and that before what ships with the library. Without
 /// `gpu` it is one on the first GPU here or, where there is none, on the model that is predicted for. No database:
