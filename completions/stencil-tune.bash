@@ -1,4 +1,4 @@
-# Completes stencil-tune in bash. Verbs, options and their values are asked of the program's own help.
+# Completes stencil-tune in bash. Verbs, options, their values and stencils are asked of the program itself.
 
 _stencil_tune() {
   local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -12,6 +12,11 @@ _stencil_tune() {
   help=$("$program" help "$verb" 2>/dev/null)
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(grep -o -- '--[a-z][a-z-]*' <<<"$help" | sort -u)" -- "$current")
+  elif [[ $previous == --stencil || $verb/$previous == stencils/show ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$("$program" stencils 2>/dev/null | sed -n 's/^\([a-z0-9_]*\)  .*D, .*/\1/p')" -- "$current"
+      compgen -f -X '!*.toml' -- "$current")
+  elif [[ $previous == --boundary ]]; then
+    mapfile -t COMPREPLY < <(compgen -W 'hold zero clamp periodic reflect' -- "$current")
   elif [[ $previous == --* ]]; then
     # Values in lower case stand for themselves (f32|f64); others (FILE) are left to bash, which completes files.
     local values

@@ -42,8 +42,19 @@ complete_words --effort ''
 [[ ${COMPREPLY[*]} == 'exhaustive quick standard' ]] || fail "--effort: ${COMPREPLY[*]}"
 complete_words --dims ''
 ((${#COMPREPLY[@]} == 0)) || fail "--dims has no words to offer: ${COMPREPLY[*]}"
-complete_words --stencil ''
-((${#COMPREPLY[@]} == 0)) || fail '--stencil should be left to file names'
+complete_words --stencil heat
+[[ ${COMPREPLY[*]} == 'heat1d heat2d heat3d' ]] || fail "--stencil heat: ${COMPREPLY[*]}"
+complete_words stencils show yee3d_l
+[[ ${COMPREPLY[*]} == 'yee3d_layer yee3d_lossy' ]] || fail "stencils show yee3d_l: ${COMPREPLY[*]}"
+cd "$root" || exit
+complete_words --stencil corpus/heat3d
+[[ ${COMPREPLY[*]} == corpus/heat3d.toml ]] || fail "--stencil corpus/heat3d: ${COMPREPLY[*]}"
+complete_words --boundary ''
+known=$("$program" --dims 8 --boundary none 2>&1 | sed -n 's/.*(known: \(.*\)).*/\1/p')
+[[ -n $known && ${COMPREPLY[*]} == "${known//,/}" ]] || fail "--boundary: ${COMPREPLY[*]}, not $known"
+for shell in _stencil-tune stencil-tune.fish; do
+  grep -q "${known//,/}" "$root/completions/$shell" || fail "$shell should offer $known"
+done
 
 if command -v zsh >/dev/null; then
   zsh -n "$root/completions/_stencil-tune" || fail 'zsh'
@@ -51,6 +62,7 @@ fi
 if command -v fish >/dev/null; then
   PATH=$(dirname "$program"):$PATH
   found=$(HOME=$(mktemp -d) fish -c "source '$root/completions/stencil-tune.fish'; complete -C 'stencil-tune '; \
-    complete -C 'stencil-tune export --with'")
-  for word in export tune --with-main; do grep -qE -- "^$word(	|$)" <<<"$found" || fail "fish should offer $word: $found"; done
+    complete -C 'stencil-tune export --with'; complete -C 'stencil-tune --stencil heat'; \
+    complete -C 'stencil-tune --boundary per'")
+  for word in export tune --with-main heat3d periodic; do grep -qE -- "^$word(	|$)" <<<"$found" || fail "fish should offer $word: $found"; done
 fi
