@@ -23,12 +23,18 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kIndent = "  ";  // begins a line that goes on
 constexpr std::string_view kUnit = "GStencil/s";
 
-const std::vector<TableColumn> kColumns{{"kernel", false}, {"rate"},   {"% of copy"}, {"winner is"},
-                                        {"registers"},     {"shared"}, {"occupancy"}, {"code", false}};
+const std::vector<TableColumn> kColumns{{"kernel", false},
+                                        {"rate"},
+                                        {"% of copy"},
+                                        {"winner is"},
+                                        {"registers", true, Narrow::leaves},
+                                        {"shared", true, Narrow::leaves},
+                                        {"occupancy", true, Narrow::leaves},
+                                        {"code", false, Narrow::below}};
 constexpr std::size_t kRate = 1;
 constexpr std::size_t kComparison = 3;
 // Beside the rate, which is then a burst's, where some kernel raced under load too.
-const std::vector<TableColumn> kUnderLoad{{"sustained"}, {"W"}, {"energy"}};
+const std::vector<TableColumn> kUnderLoad{{"sustained"}, {"W", true, Narrow::leaves}, {"energy", true, Narrow::leaves}};
 constexpr std::size_t kEnergy = 2;
 
 /// Energy of one of what a rate counts in billions.

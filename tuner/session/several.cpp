@@ -13,8 +13,9 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<TableColumn> kColumns{{"dims", false}, {"type", false}, {"steps"},         {"GStencil/s"},
-                                        {"% of copy"},   {"x naive"},     {"origin", false}, {"code", false}};
+const std::vector<TableColumn> kColumns{
+    {"dims", false}, {"type", false}, {"steps"},         {"GStencil/s"},
+    {"% of copy"},   {"x naive"},     {"origin", false}, {"code", false, Narrow::leaves}};
 constexpr std::size_t kRate = 3;
 
 double naive_rate(const Report& report) {

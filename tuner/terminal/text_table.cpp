@@ -3,6 +3,9 @@
 #include "generator/printable.hpp"
 #include "tuner/terminal/wrap.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -92,19 +95,81 @@ class Layout {
   std::vector<std::size_t> starts_;
 };
 
-}  // namespace
-
-std::string text_table(const std::vector<TableColumn>& columns, const std::vector<Row>& rows, const TableLook& look) {
-  std::vector<Row> shown = rows;
-  for (Row& row : shown) std::transform(row.begin(), row.end(), row.begin(), printable);
-  const Layout layout(columns, shown, look);
+std::string lines_of(const std::vector<TableColumn>& columns, const std::vector<Row>& rows, const TableLook& look) {
+  const Layout layout(columns, rows, look);
   Row titles;
   for (const TableColumn& column : columns) titles.push_back(column.title);
   std::string text = layout.row(titles, Style::heading);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    text += layout.row(shown[i], look.style ? look.style(i) : Style::plain);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += layout.row(rows[i], look.style ? look.style(i) : Style::plain);
   }
   return text;
+}
+
+/// A table that loses columns.
+struct NarrowTable {
+  std::vector<TableColumn> columns;
+  std::vector<Row> rows;
+
+  void take_out(std::size_t column) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (Row& row : rows) {
+      const bool is_there = column < row.size() && !is_free_text(row, column, columns.size() + 1);
+      if (is_there) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+    }
+  }
+
+  /// Columns that say nothing.
+  void take_out_blank() {
+    for (std::size_t i = columns.size(); i-- > 0;) {
+      const bool is_blank =
+          std::all_of(rows.begin(), rows.end(), [i](const Row& row) { return i >= row.size() || row[i].empty(); });
+      if (columns[i].narrow == Narrow::leaves && is_blank) take_out(i);
+    }
+  }
+
+  std::size_t last(Narrow narrow) const {
+    std::size_t found = columns.size();
+    for (std::size_t i = 0; i < columns.size(); ++i) found = columns[i].narrow == narrow ? i : found;
+    return found;
+  }
+};
+
+/// The first column and another one, of the rows that have something there.
+NarrowTable beside_first(const NarrowTable& table, std::size_t column) {
+  NarrowTable pair{{table.columns.front(), table.columns[column]}, {}};
+  for (const Row& row : table.rows) {
+    if (column < row.size() && !row[column].empty()) pair.rows.push_back({row.front(), row[column]});
+  }
+  return pair;
+}
+
+}  // namespace
+
+std::string text_table(const std::vector<TableColumn>& columns, const std::vector<Row>& rows, const TableLook& look) {
+  NarrowTable table{columns, rows};
+  for (Row& row : table.rows) std::transform(row.begin(), row.end(), row.begin(), printable);
+  const auto fits = [&] { return line_starts(widths_of(table.columns, table.rows), look).size() == 1; };
+  std::string below;
+  Row left;
+  if (!fits()) table.take_out_blank();
+  for (auto last = table.last(Narrow::below); !fits() && last < table.columns.size();
+       last = table.last(Narrow::below)) {
+    const NarrowTable pair = beside_first(table, last);
+    below = "\n" + lines_of(pair.columns, pair.rows, {look.indent, look.terminal, {}}) + below;
+    table.take_out(last);
+  }
+  for (auto last = table.last(Narrow::leaves); !fits() && last < table.columns.size();
+       last = table.last(Narrow::leaves)) {
+    left.insert(left.begin(), table.columns[last].title);
+    table.take_out(last);
+  }
+  if (!left.empty()) {
+    const std::string note = fmt::format("{}left out in {} columns: {}; a pipe and wider terminals show all\n",
+                                         look.indent, look.terminal.columns, fmt::join(left, ", "));
+    below = wrap_lines(note, look.terminal.columns, look.indent + std::string(kFurther)) + below;
+  }
+  return lines_of(table.columns, table.rows, look) + below;
 }
 
 }  // namespace stencil_tune

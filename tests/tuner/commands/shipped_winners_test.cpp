@@ -65,7 +65,7 @@ TEST_F(CommandLineTest, WithoutAGpuTheWinnerOfTheModelThatIsPredictedIsMeant) {
 
 TEST_F(ShippedTest, WinnersOfZonesAreNamedByTheirZone) {
   const std::string listed = run("list --shipped --stencil acoustic3d_o2_cpml").out;
-  for (const char* zone : {"zone inside", "zone x,", "zone xy,", "zone yz,"}) {
+  for (const char* zone : {"zone inside", "zone x ", "zone xy ", "zone yz "}) {
     EXPECT_NE(listed.find(std::string("acoustic3d_o2_cpml, ") + zone), std::string::npos) << zone << "\n" << listed;
   }
 }

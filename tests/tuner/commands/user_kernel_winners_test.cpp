@@ -34,7 +34,7 @@ TEST_F(UserKernelWinnersTest, RowsThatDifferInPitchOrExpressionLookDifferent) {
   insert([](TrialRecord& trial) { trial.problem.pitch = 576; });
   insert([](TrialRecord& trial) { trial.problem.stencil_key = std::string(32, '7'); });
   const std::string listed = run("list").out;
-  EXPECT_NE(listed.find("512x512x512, pitch 576"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("512x512x512    576"), std::string::npos) << listed;
   EXPECT_NE(listed.find("(key 77777777)"), std::string::npos) << listed;
   const std::string shown = run("show --dims 512 --pitch 576").out;
   EXPECT_NE(shown.find("512x512x512, pitch 576, boundary hold"), std::string::npos) << shown;

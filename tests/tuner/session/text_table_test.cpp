@@ -46,6 +46,37 @@ TEST(TextTable, ColumnsThatDoNotFitStandOnFurtherLines) {
             "naive     ~7.0\n");
 }
 
+TEST(TextTable, ColumnsLeaveItTheLastOneFirstUntilARowTakesOneLine) {
+  const std::vector<TableColumn> columns{
+      {"id"}, {"GPU", false, Narrow::leaves}, {"rate"}, {"share", true, Narrow::leaves}};
+  const std::vector<std::vector<std::string>> rows{{"17", "H200", "475.0", "90 %"}, {"s1", "n/a"}};
+  EXPECT_EQ(text_table(columns, rows, {"", {.columns = 60, .colour = false}, {}}),
+            "id  GPU    rate  share\n"
+            "17  H200  475.0   90 %\n"
+            "s1  n/a\n");
+  EXPECT_EQ(text_table(columns, rows, {"", {.columns = 20, .colour = false}, {}}),
+            "id  GPU    rate\n"
+            "17  H200  475.0\n"
+            "s1  n/a\n"
+            "left out in 20\n"
+            "    columns: share;\n"
+            "    a pipe and wider\n"
+            "    terminals show\n"
+            "    all\n");
+}
+
+TEST(TextTable, CellsThatDoNotFitMayStandBelow) {
+  const std::vector<TableColumn> columns{{"kernel", false}, {"rate"}, {"x"}, {"code", false, Narrow::below}};
+  EXPECT_EQ(text_table(columns, {{"winner", "1234.5", "1", "direct.bx32.by8"}, {"naive", "n/a: why"}},
+                       {"", {.columns = 25, .colour = false}, {}}),
+            "kernel    rate  x\n"
+            "winner  1234.5  1\n"
+            "naive   n/a: why\n"
+            "\n"
+            "kernel  code\n"
+            "winner  direct.bx32.by8\n");
+}
+
 TEST(TextTable, ACellLongerThanALineGoesOnInTheNext) {
   EXPECT_EQ(text_table(kColumns, {{"winner", "1", "direct.bx32.by8.rx4"}}, {"", {.columns = 20, .colour = false}, {}}),
             "kernel  rate\n"

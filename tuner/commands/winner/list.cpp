@@ -33,9 +33,19 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<TableColumn> kColumns{{"id"},      {"stencil", false},  {"type", false}, {"dims", false},
-                                        {"steps"},   {"boundary", false}, {"GPU", false},  {"GStencil/s"},
-                                        {"of copy"}, {"sustained"},       {"code", false}};
+const std::vector<TableColumn> kColumns{{"id"},
+                                        {"stencil", false},
+                                        {"stage", true, Narrow::leaves},
+                                        {"type", false},
+                                        {"dims", false},
+                                        {"pitch", true, Narrow::leaves},
+                                        {"steps"},
+                                        {"boundary", false, Narrow::leaves},
+                                        {"GPU", false, Narrow::leaves},
+                                        {"GStencil/s"},
+                                        {"of copy", true, Narrow::leaves},
+                                        {"sustained", true, Narrow::leaves},
+                                        {"code", false, Narrow::leaves}};
 
 /// Names that stand for several stencils among the winners.
 std::set<std::string> shared_names(const std::vector<WinnerRecord>& winners) {
@@ -66,16 +76,18 @@ std::string stencil_text(const ProblemKey& problem, const std::set<std::string>&
   } else if (shared.contains(text)) {
     text += fmt::format(" (key {})", problem.stencil_key.substr(0, kKeyDigits));
   }
-  if (problem.stage > 0) text += fmt::format(", stage {}", problem.stage);
-  if (problem.stage == kWholeStep) text += ", whole steps";
   return text;
 }
 
-std::string dims_text(const ProblemKey& problem) {
-  if (problem.kind == SubjectKind::kernel) return problem.sizes;
-  std::string text = to_string(problem.extents);
-  if (problem.pitch != problem.extents.n[0]) text += fmt::format(", pitch {}", problem.pitch);
-  return text;
+/// Of a stencil with several stages. Nobody knows whether stage 0 is one of them.
+std::string stage_text(const ProblemKey& problem) {
+  if (problem.stage == kWholeStep) return "whole";
+  return problem.stage > 0 ? std::to_string(problem.stage) : "";
+}
+
+/// Empty where rows are dense.
+std::string pitch_text(const ProblemKey& problem) {
+  return problem.pitch != problem.extents.n[0] ? std::to_string(problem.pitch) : "";
 }
 
 /// The candidate, and why not to trust its rate.
@@ -103,8 +115,10 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set
   const bool is_stencil = problem.kind == SubjectKind::stencil;
   return {winner_id(trial),
           stencil_text(problem, shared),
+          stage_text(problem),
           is_stencil ? std::string(name(problem.type)) : "",
-          dims_text(problem),
+          is_stencil ? to_string(problem.extents) : problem.sizes,
+          is_stencil ? pitch_text(problem) : "",
           is_stencil ? std::to_string(problem.steps) : "",
           is_stencil ? to_string(problem.boundaries, problem.extents.rank) : "",
           trial.platform.gpu,
