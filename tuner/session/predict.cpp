@@ -104,7 +104,11 @@ void PredictedDevice::check(const std::vector<CodedKernel>& finalists, std::vect
 
 std::string PredictedDevice::check_note(const std::string& winner) const {
   const std::string why = not_checked_.empty() ? "" : ": " + not_checked_;
-  if (check_note_.empty()) return (winner.empty() ? "not checked" : "the fastest was not checked") + why;
+  if (check_note_.empty()) {
+    return fmt::format(
+        "{}{}. A check runs kernels on the CPU, on a small grid, and compares every cell with a reference",
+        winner.empty() ? "not checked" : "the fastest was not checked", why);
+  }
   if (winner.empty()) return check_note_ + why;
   if (right_.contains(winner)) return check_note_ + ", the fastest among them" + why;
   return check_note_ + "; the fastest was not among them" + why;
