@@ -44,6 +44,7 @@ class Checker:
         if (done.returncode == 0) != succeeds:
             expected = "success" if succeeds else "failure, since there is no GPU"
             raise ValueError(f"{command}\nexit status {done.returncode}, expected {expected}:\n{done.stdout}")
+        return done.stdout
 
     def count(self, what):
         self.counts[what] += 1
@@ -139,9 +140,11 @@ class Checker:
         project.mkdir()
         (project / "CMakeLists.txt").write_text(block.text)
         (project / "main.cpp").write_text("int main() {}\n")
-        self.expect([self.options.cmake, "-G", self.options.generator, "-S", str(project), "-B", str(project / "build"),
-                     f"-DCMAKE_CXX_COMPILER={self.options.cxx}",
-                     f"-DFETCHCONTENT_SOURCE_DIR_STENCIL_TUNE={self.options.source}"])
+        (project / "stencil-tune").symlink_to(self.options.source)  # the clone that the page speaks of
+        said = self.expect([self.options.cmake, "-G", self.options.generator, "-S", str(project), "-B", str(project / "build"),
+                            f"-DCMAKE_CXX_COMPILER={self.options.cxx}", "--warn-uninitialized"])
+        if "Warning (dev) at CMakeLists.txt" in said:  # of the project's own file
+            raise ValueError(f"line {block.line} uses what nothing has set:\n{said}")
         shutil.rmtree(project)
         return self.count("compiled")
 

@@ -46,6 +46,11 @@ class Checkers(unittest.TestCase):
     def test_definitions_that_do_not_parse_are_faults(self):
         self.expect_blocks(fence("toml", 'rank = 1\nfields = ["u"]'), "stencils")
 
+    def test_projects_that_use_what_nothing_sets_are_faults(self):
+        project = "cmake_minimum_required(VERSION 3.24)\nproject(mine LANGUAGES CXX)\nmessage(STATUS ${%s})"
+        self.expect_blocks(fence("cmake", project % "REPOSITORY"), "uses what nothing has set")
+        self.expect_blocks(fence("cmake", project % "PROJECT_NAME"), None)
+
     def test_blocks_must_stand_in_their_file(self):
         self.expect_blocks(fence("toml from examples/tutorial/heat.toml", "rank = 2"), "does not have this block")
         self.expect_blocks(fence("toml from examples/tutorial/heat.toml", "rank = 3"), None)
