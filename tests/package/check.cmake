@@ -58,6 +58,8 @@ foreach(file IN ITEMS man/man1/stencil-tune.1 bash-completion/completions/stenci
 endforeach()
 step(${PYTHON} -B ${SOURCE}/tests/docs/check_links.py ${prefix}/share/doc/stencil_tune)
 
+step(${PYTHON} -B ${SOURCE}/tests/package/recipes_test.py ${prefix})
+
 # The examples that were installed, on their own.
 set(examples ${prefix}/share/doc/stencil_tune/examples)
 file(REMOVE_RECURSE ${SCRATCH}/examples)
