@@ -153,7 +153,7 @@ void add_advance(const ExportedRun& run, const ExportOptions& options, ExportedF
   files.source += advance_text(run);
 }
 
-/// Above all else: the function to call first, and its line.
+/// Writes above all else which function to call first, and its line.
 void add_entry(const Candidate& candidate, const ExportOptions& options, const std::optional<ExportedRun>& run,
                std::string& source) {
   const int steps = sweeps_per_launch(candidate.tuning());

@@ -119,7 +119,7 @@ struct NarrowTable {
     }
   }
 
-  /// Columns that say nothing.
+  /// Takes out columns that say nothing.
   void take_out_blank() {
     for (std::size_t i = columns.size(); i-- > 0;) {
       const bool is_blank =

@@ -44,7 +44,7 @@ bool is_number(const std::vector<Token>& tokens, std::size_t first, std::size_t 
   return first < last;
 }
 
-/// Behind "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)"; `first` where none begins there.
+/// The token behind "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)"; `first` where none begins there.
 std::size_t end_of_declaration(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
   const auto is_name = [&](std::size_t i) { return i < last && tokens[i].kind == Token::Kind::name; };
   if (!is_name(first) || tokens[first + 1].text != "(" || find_function(tokens[first].text) != nullptr) return first;

@@ -102,7 +102,7 @@ Exported exported_winner(const Problem& problem, const WinnerRecord& winner, Exp
   return exported_candidate(problem, parse_code(winner.trial.code), std::move(options));
 }
 
-/// Nothing of a GPU that nobody has heard of.
+/// The library's kernel; nothing for a GPU that nobody has heard of.
 std::optional<Kernel> looked_up(Library library, const Request& request) {
   try {
     return library.lookup(request);
@@ -112,7 +112,7 @@ std::optional<Kernel> looked_up(Library library, const Request& request) {
   }
 }
 
-/// Of a problem that nobody tuned: what the library would run. Nothing where no winner serves it.
+/// What the library would run for a problem that nobody tuned; nothing where no winner serves it.
 std::optional<Exported> exported_lookup(const po::variables_map& values, const Problem& problem, const std::string& gpu,
                                         ExportOptions options) {
   const Request request{.stencil = problem.stencil,

@@ -79,7 +79,7 @@ std::string stencil_text(const ProblemKey& problem, const std::set<std::string>&
   return text;
 }
 
-/// Of a stencil with several stages. Nobody knows whether stage 0 is one of them.
+/// The stage of a stencil with several; nobody knows whether stage 0 is one of them.
 std::string stage_text(const ProblemKey& problem) {
   if (problem.stage == kWholeStep) return "whole";
   return problem.stage > 0 ? std::to_string(problem.stage) : "";
