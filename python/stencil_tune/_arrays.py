@@ -64,7 +64,7 @@ def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 _torch_dtypes: dict[Any, str] = {}
 
 
-def _read_torch(tensor, _stream) -> Layout:
+def _read_torch(tensor: Any, _stream: Any) -> Layout:
     dtype = _torch_dtypes.get(tensor.dtype)
     if dtype is None:
         dtype = _torch_dtypes[tensor.dtype] = _cell_name(tensor.dtype)
@@ -79,13 +79,13 @@ def _read_torch(tensor, _stream) -> Layout:
     return Layout(tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), dtype, tensor.get_device())
 
 
-def _read_cupy(array, _stream) -> Layout:
+def _read_cupy(array: Any, _stream: Any) -> Layout:
     size = array.itemsize
     return Layout(array.data.ptr, array.shape, tuple(stride // size for stride in array.strides),
                   _cell_name(array.dtype), array.data.device_id)
 
 
-def _read_cuda_array_interface(array, _stream) -> Layout:
+def _read_cuda_array_interface(array: Any, _stream: Any) -> Layout:
     said = array.__cuda_array_interface__
     typestr, shape = said["typestr"], tuple(said["shape"])
     if said.get("mask") is not None:
@@ -124,7 +124,7 @@ _capsule_is.restype = c.c_int
 _capsule_is.argtypes = [c.py_object, c.c_char_p]
 
 
-def _dl_tensor(capsule) -> tuple[_DLTensor, bool]:
+def _dl_tensor(capsule: Any) -> tuple[_DLTensor, bool]:
     """What a capsule that nobody has consumed holds, and whether it may be written to."""
     if _capsule_is(capsule, b"dltensor"):
         return _DLTensor.from_address(capsule_pointer(capsule, b"dltensor")), True
@@ -136,7 +136,7 @@ def _dl_tensor(capsule) -> tuple[_DLTensor, bool]:
     raise ArgumentError("__dlpack__ returned no DLPack capsule")
 
 
-def _read_dlpack(array, stream) -> Layout:
+def _read_dlpack(array: Any, stream: Any) -> Layout:
     kind, device = array.__dlpack_device__()
     if kind == _DL_CPU:
         return Layout(0, tuple(array.shape), (), _cell_name(array.dtype), HOST)
@@ -154,11 +154,11 @@ def _read_dlpack(array, stream) -> Layout:
     return Layout((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, int(device), writable=writable)
 
 
-def _read_jax(array, stream) -> Layout:
+def _read_jax(array: Any, stream: Any) -> Layout:
     return _read_dlpack(array, stream)._replace(writable=False)
 
 
-def _read_host(array, _stream) -> Layout:
+def _read_host(array: Any, _stream: Any) -> Layout:
     said = array.__array_interface__
     dtype = _cell_name(array.dtype)
     strides = said.get("strides")
@@ -171,7 +171,7 @@ def _read_host(array, _stream) -> Layout:
 _readers: dict[type, Callable[[Any, Any], Layout]] = {}
 
 
-def _find_reader(array) -> Callable[[Any, Any], Layout]:
+def _find_reader(array: Any) -> Callable[[Any, Any], Layout]:
     if isinstance(array, type):
         raise ArgumentError(f"{array.__name__} is no array but a type of them")
     roots = {base.__module__.partition(".")[0] for base in type(array).__mro__}
@@ -189,8 +189,8 @@ def _find_reader(array) -> Callable[[Any, Any], Layout]:
         return _read_dlpack
     if hasattr(array, "__cuda_array_interface__"):
         return _read_cuda_array_interface
-    raise ArgumentError(f"a {type(array).__name__} is no array: give one of PyTorch, CuPy, JAX, numba, or another that "
-                        "has __dlpack__ or __cuda_array_interface__")
+    raise ArgumentError(f"an object of type {type(array).__name__} is given, where kernels take arrays of PyTorch, CuPy, JAX, "
+                        "numba, or others that have __dlpack__ or __cuda_array_interface__")
 
 
 def _reader_of(array: Any) -> Callable[[Any, Any], Layout]:
@@ -299,7 +299,9 @@ def grid_of(layout: Layout, rank: int, name: str) -> tuple[tuple[int, ...], int]
         pitch = steps[2]
     planes_fit = rank < 3 or extents[2] == 1 or steps[2] == pitch * extents[1]
     if (extents[0] > 1 and steps[0] != 1) or (between and pitch < dense) or not planes_fit:
+        way = "numpy's ascontiguousarray or torch's contiguous() makes such a copy"
+        if strides == dense_strides(extents)[::-1]:
+            way = "this one is in Fortran order, x first: its transpose, .T, is indexed so and needs no copy"
         raise ArgumentError(f"{name} has shape {shape} and strides of {strides} cells: cells of a row (the last axis, "
-                            "x) must be neighbours, rows and planes evenly apart; numpy's ascontiguousarray or torch's "
-                            "contiguous() makes such a copy")
+                            f"x) must be neighbours, rows and planes evenly apart; {way}")
     return extents, 0 if pitch == dense else pitch

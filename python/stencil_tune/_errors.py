@@ -28,6 +28,7 @@ _CLASSES = {
     "invalid_argument": ArgumentError,
     "unknown_name": ArgumentError,
     "malformed_code": ArgumentError,
+    "nothing_to_update": ArgumentError,
     "malformed_definition": DefinitionError,
 }
 

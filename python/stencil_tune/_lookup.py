@@ -19,23 +19,23 @@ _MOST_ALIGNED = 256  # bytes; more helps no kernel
 
 
 @overload
-def lookup(stencil: Stencil | str | os.PathLike, like: Any = ..., *, device: Literal["cpu"],
+def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = ..., *, device: Literal["cpu"],
            dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
            boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., gpu: str | None = ...,
-           database: str | os.PathLike | None = ...) -> ReferenceKernel: ...
+           database: str | os.PathLike[str] | None = ...) -> ReferenceKernel: ...
 
 
 @overload
-def lookup(stencil: Stencil | str | os.PathLike, like: Any = ..., *, device: int | None = ...,
+def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = ..., *, device: int | None = ...,
            dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
            boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., gpu: str | None = ...,
-           database: str | os.PathLike | None = ...) -> Kernel: ...
+           database: str | os.PathLike[str] | None = ...) -> Kernel: ...
 
 
-def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int | Sequence[int] | None = None,
+def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims: int | Sequence[int] | None = None,
            shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
            steps: int = 1, pitch: int = 0, device: int | str | None = None, gpu: str | None = None,
-           database: str | os.PathLike | None = None) -> Kernel | ReferenceKernel:
+           database: str | os.PathLike[str] | None = None) -> Kernel | ReferenceKernel:
     """The best kernel known for a stencil on a grid. Compiles nothing yet.
 
     Args:
@@ -64,6 +64,8 @@ def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int 
             raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
         return ReferenceKernel(chosen, grid, layout)
     ordinal = _device_of(layout, device if device is None else _values.ordinal(device))
+    if gpu is not None and device is not None:
+        raise ArgumentError(f"device is {device} and gpu is '{gpu}': a GPU that is here or one by its name, not both")
     return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
 
 
@@ -77,7 +79,7 @@ def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: 
 
 
 def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str | None = None,
-             database: str | os.PathLike | None = None) -> Kernel:
+             database: str | os.PathLike[str] | None = None) -> Kernel:
     if gpu is None:
         _native.use_gpu()
     native = _native.library()

@@ -94,6 +94,8 @@ def asked_grid(stencil: Any, *, like: Any, dims: int | Sequence[int] | None, sha
     chosen = as_stencil(stencil, said_rank(said))
     pitch = _values.whole(pitch, "pitch", 0)
     if like is not None:
+        if isinstance(like, (int, list, tuple)):
+            _values.refuse(like, "like", "an array is needed; dims=(nx, ny, nz) or shape=(nz, ny, nx) says a grid by numbers")
         layout = _arrays.read(like)
         if dtype is not None and _arrays.dtype_name(dtype) != layout.dtype:
             raise ArgumentError(f"the array has cells of {layout.dtype}, {_arrays.dtype_name(dtype)} was asked for")

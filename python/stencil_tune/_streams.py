@@ -23,7 +23,7 @@ def address_of(stream: Any) -> int:
     handle = getattr(stream, "handle", None)  # numba's
     if handle is not None:
         return _values.address(getattr(handle, "value", handle) or 0, "stream")
-    raise ArgumentError(f"a {type(stream).__name__} is no stream: give one of PyTorch, CuPy or numba, one with "
+    raise ArgumentError(f"an object of type {type(stream).__name__} is no stream: give one of PyTorch, CuPy or numba, one with "
                         "__cuda_stream__, or a cudaStream_t as an integer")
 
 

@@ -105,7 +105,7 @@ def _module_of(array: Any) -> Any:
     """cupy, or numpy for arrays in host memory."""
     root = type(array).__module__.partition(".")[0]
     if root not in ("cupy", "numpy"):
-        raise ArgumentError(f"a {type(array).__name__}: these filters take arrays of CuPy")
+        _values.refuse(array, "input", "an array of CuPy is needed")
     return sys.modules[root]
 
 
@@ -113,7 +113,7 @@ def _weights(module: Any, given: Any) -> Any:
     return _values.array(given, "weights", lambda: module.asarray(given, dtype="float64"))
 
 
-def _each(value: Any, count: int, name: str) -> list:
+def _each(value: Any, count: int, name: str) -> list[Any]:
     """One for each axis, of one for all or of a sequence."""
     if isinstance(value, dict):
         _values.refuse(value, name, "one for all axes or a list of one for each is needed")
@@ -157,7 +157,7 @@ def _origins(origin: Any, sizes: Sequence[int]) -> list[int]:
     return origins
 
 
-def _indices(shape: Sequence[int]):
+def _indices(shape: Sequence[int]) -> list[tuple[int, ...]]:
     index: list[tuple[int, ...]] = [()]
     for size in shape:
         index = [(*before, i) for before in index for i in range(size)]

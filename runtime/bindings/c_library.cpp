@@ -1,5 +1,5 @@
 // The C interface: opening a library, and looking kernels up.
-#include "generator/stencil/problem.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 
@@ -88,6 +88,7 @@ stencil_tune_status stencil_tune_check_request(const stencil_tune_request* reque
     const Request asked = to_request(*request);
     const Problem problem =
         make_problem(asked.stencil, asked.type, asked.boundaries, asked.extents, asked.pitch, asked.steps, kWholeStep);
+    require_updates(problem);
     if (boundary != nullptr) *boundary = copy_of(to_string(problem.boundaries, problem.extents.rank)).release();
   });
 }

@@ -227,4 +227,30 @@ stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kerne
   });
 }
 
+stencil_tune_status stencil_tune_read_array_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* to,
+                                                      const void* from, size_t bytes) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(to, "to");
+    require(from, "from");
+    Driver& driver = driver_of(kernel->kernel.state());
+    const OnDevice here(*kernel);
+    driver.copy_to_host(to, reinterpret_cast<std::uintptr_t>(from), bytes, stream);
+    driver.synchronize_stream(stream);
+  });
+}
+
+stencil_tune_status stencil_tune_write_array_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* to,
+                                                       const void* from, size_t bytes) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(to, "to");
+    require(from, "from");
+    Driver& driver = driver_of(kernel->kernel.state());
+    const OnDevice here(*kernel);
+    driver.copy_to_device(reinterpret_cast<std::uintptr_t>(to), from, bytes, stream);
+    driver.synchronize_stream(stream);
+  });
+}
+
 }  // extern "C"

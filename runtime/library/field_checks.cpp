@@ -24,7 +24,7 @@ void check_address(const Problem& problem, std::size_t alignment, std::span<void
   if (where % alignment != 0) {
     refuse(
         fmt::format("field '{}' is at {:#x}, which is no multiple of the {} bytes this kernel needs; align it, or look "
-                    "the kernel up with Request::alignment = {}",
+                    "the kernel up for arrays like it, with an alignment of {}",
                     problem.stencil.fields[index], where, alignment, size_of(problem.type)));
   }
 }

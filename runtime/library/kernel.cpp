@@ -115,20 +115,6 @@ const StageKernel& Kernel::State::main_stage(int stage) const {
   return stages().size() == 1 && !plan.front().in_zones ? main_stages().front() : alone;
 }
 
-const Evidence& Kernel::State::run_evidence() const noexcept {
-  // Small zones do not count.
-  const std::vector<StageKernel>& main = main_stages();
-  constexpr double kSmallZone = 0.02;  // share of the cells
-  const double small = kSmallZone * static_cast<double>(step.extents.cells());
-  const auto badness = [&](const StageKernel& stage) {
-    const bool is_small = plan.front().in_zones && static_cast<double>(stage.updated.cells()) < small;
-    return is_small ? Match::exact : stage.evidence.match;
-  };
-  const auto worst = std::max_element(
-      main.begin(), main.end(), [&](const StageKernel& a, const StageKernel& b) { return badness(a) < badness(b); });
-  return worst->evidence;
-}
-
 Match Kernel::match() const noexcept { return run_evidence().match; }
 
 int Kernel::stages() const noexcept { return static_cast<int>(state_->stages().size()); }
@@ -137,7 +123,7 @@ int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
 
 const Evidence& Kernel::evidence(int stage) const { return state_->main_stage(stage).evidence; }
 
-const Evidence& Kernel::run_evidence() const noexcept { return state_->run_evidence(); }
+const Evidence& Kernel::run_evidence() const noexcept { return state_->run_evidence; }
 
 bool Kernel::fuses_stages() const noexcept {
   return stages() > 1 && (state_->plan.front().in_zones || state_->main_stages().size() == 1);

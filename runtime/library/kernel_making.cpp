@@ -41,6 +41,42 @@ void note_other_sweeps(Kernel::State& state) {
   }
 }
 
+/// Of the kernels that most of a long run goes through the one that matches worst. Small zones do not count.
+const Evidence& worst_of(const Kernel::State& state) {
+  const std::vector<StageKernel>& main = state.main_stages();
+  constexpr double kSmallZone = 0.02;  // share of the cells
+  const double small = kSmallZone * static_cast<double>(state.step.extents.cells());
+  const auto badness = [&](const StageKernel& stage) {
+    const bool is_small = state.plan.front().in_zones && static_cast<double>(stage.updated.cells()) < small;
+    return is_small ? Match::exact : stage.evidence.match;
+  };
+  const auto worst = std::max_element(
+      main.begin(), main.end(), [&](const StageKernel& a, const StageKernel& b) { return badness(a) < badness(b); });
+  return worst->evidence;
+}
+
+/// The rate is that of all these kernels together, the share their mean over the time that each takes.
+Evidence run_evidence_of(const Kernel::State& state) {
+  Evidence run = worst_of(state);
+  const std::vector<StageKernel>& main = state.main_stages();
+  if (main.size() == 1) return run;
+  double time = 0, ceilings = 0;
+  for (const StageKernel& stage : main) {
+    if (!(stage.evidence.gstencils > 0)) continue;
+    const double taken = static_cast<double>(stage.updated.cells()) / stage.evidence.gstencils;
+    time += taken;
+    ceilings += stage.evidence.share * taken;
+  }
+  run.gstencils = state.known_rate();
+  run.share = run.gstencils > 0 ? ceilings / time : 0;
+  if (run.gstencils > 0 && !state.plan.front().in_zones) {
+    run.notes.insert(
+        run.notes.begin(),
+        fmt::format("a step takes {} kernels one after another, and the rate is that of all", main.size()));
+  }
+  return run;
+}
+
 /// For what `fused` leaves of the run.
 std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, const Limits& limits) {
   const auto planned = plan_run(run, fused.tuning, limits).remainder;
@@ -121,7 +157,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   const bool whole_steps = !state->plan.empty() && state->plan.back().steps == 1;
   if (passes && !whole_steps) state->plan.push_back(std::move(*passes));
   state->plan.push_back(std::move(stages));
-  if (make_in_zones(request, *state, facts) && state->run_evidence().match == Match::exact) misses = Misses(facts);
+  if (make_in_zones(request, *state, facts) && worst_of(*state).match == Match::exact) misses = Misses(facts);
   state->buffers = {.stored = {}, .outputs = {}, .next = state->plan.back().next, .spares = 0};
   for (const PlanPart& part : state->plan) {
     const auto spares = static_cast<int>(part.next.size() - request.stencil.fields.size());
@@ -144,6 +180,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
     }
   }
   if (state->plan.size() > 1) note_other_sweeps(*state);
+  state->run_evidence = run_evidence_of(*state);
   return state;
 }
 

@@ -77,6 +77,7 @@ struct Kernel::State {
   std::unique_ptr<LayerCopier> layers;     ///< null where there is no driver
   std::unique_ptr<PointKernels> point_kernels = std::make_unique<PointKernels>();
   std::shared_ptr<Measuring> measuring;  ///< null where the stencil measures nothing, or there is no driver
+  Evidence run_evidence{};  ///< the worst match among main_stages(), with the rate of all of them together
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }
@@ -86,9 +87,6 @@ struct Kernel::State {
 
   /// GStencil/s of long runs, by their evidence; 0 where that is not known.
   double known_rate() const;
-
-  /// The worst match among main_stages().
-  const Evidence& run_evidence() const noexcept;
 
   /// What most of a long run goes through where the stencil has one stage, else the stage's own kernel: fused steps
   /// have one kernel for all stages. Throws Error(invalid_argument) for a stage that the stencil does not have.

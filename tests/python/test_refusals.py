@@ -49,9 +49,9 @@ def test_another_type(refuses, made):
 def test_another_shape_or_layout(refuses, made):
     refuses(CudaArray(made(shape=(6, 33))), r"shape \(6, 33\).*looked up for \(6, 32\)")
     refuses(CudaArray(made(shape=(2, 6, 32))), r"3 axes, the stencil has 2.*\[y, x\]")
-    refuses(CudaArray(made(shape=(32, 6)).T), "last axis, x.*ascontiguousarray")
+    refuses(CudaArray(made(shape=(32, 6)).T), "last axis, x.*Fortran order.*[.]T, is indexed so and needs no copy")
     refuses(CudaArray(made(shape=(6, 64))[:, :32]), "64 cells from one row to the next.*look it up like this")
-    refuses(CudaArray(made(shape=(6, 64))[:, ::2]), "must be neighbours")
+    refuses(CudaArray(made(shape=(6, 64))[:, ::2]), "must be neighbours.*ascontiguousarray")
 
 
 def test_planes_that_no_pitch_describes(made):
@@ -64,7 +64,7 @@ def test_another_place(refuses, made):
     refuses(DlpackArray(made(device=1), device=1), "u is in GPU 1, the kernel was looked up for GPU 0")
     refuses(CudaArray(made(device=1)), "memory of GPU 1, which GPU 0 does not reach")
     refuses(DlpackArray(made(), kind=10), "device type 10")
-    refuses(object(), "object is no array")
+    refuses(object(), "type object is given, where kernels take arrays")
     with pytest.raises(st.ArgumentError, match="host memory.*device=\"cpu\""):
         st.lookup("heat2d", like=numpy.zeros(SHAPE))
 
@@ -92,11 +92,26 @@ def test_grids_are_said_once():
         st.lookup("heat2d")
     with pytest.raises(st.ArgumentError, match="3 extents: stencil 'heat2d' has 2 axes"):
         st.lookup("heat2d", dims=(1, 2, 3))
+    with pytest.raises(st.ArgumentError, match=r"like is \(32, 6\): an array is needed; dims=\(nx, ny, nz\)"):
+        st.lookup("heat2d", (32, 6))
+    with pytest.raises(st.ArgumentError, match="device is 0 and gpu is 'h200'"):
+        st.lookup("heat2d", dims=64, device=0, gpu="h200")
+    with pytest.raises(st.ArgumentError, match="^gpu 'h2000' is none that is known or has won; did you mean 'h200'"):
+        st.lookup("heat2d", dims=64, gpu="h2000")
     with pytest.raises(st.ArgumentError, match="int32"):
         st.lookup("heat2d", dims=64, dtype=numpy.int32)
     with pytest.raises(st.ArgumentError, match="cells of f32, f64"):
         st.lookup("heat2d", like=CudaArray(aligned(numpy.zeros(SHAPE, numpy.float32))), dtype="float64")
     assert st.lookup("heat2d", shape=SHAPE).dims == st.lookup("heat2d", dims=SHAPE[::-1]).dims
+
+
+def test_a_grid_of_which_boundary_hold_keeps_every_cell():
+    """As the command line, which has nothing to tune there."""
+    for device in (0, "cpu"):
+        with pytest.raises(st.ArgumentError, match="4x4x4: nothing to update, boundary hold keeps every cell") as error:
+            st.lookup("star3d4r", dims=4, device=device)
+        assert error.value.code == "nothing_to_update"
+    assert st.lookup("star3d4r", dims=4, boundary="zero").dims == (4, 4, 4)
 
 
 def test_a_kernel_for_a_named_gpu_is_read_not_run(made, tmp_path):
@@ -120,6 +135,10 @@ def test_the_evidence_of_a_run_is_that_of_what_makes_it():
     assert f"{evidence.gstencils:.1f} GStencil/s" in str(evidence)
     heat = st.lookup("heat3d", dims=512, steps=100, gpu="h200")
     assert heat.evidence == heat.evidence_of(0)
+    stages = st.lookup("elastic3d", dims=512, steps=100, gpu="h200")
+    rates = [stages.evidence_of(stage).gstencils for stage in (0, 1)]
+    assert min(rates) > 0 and stages.evidence.gstencils == pytest.approx(1 / sum(1 / rate for rate in rates))
+    assert f"{stages.evidence.gstencils:.1f} GStencil/s" in str(stages.evidence)
 
 
 def test_streams(kernel, made, gpus):
@@ -176,6 +195,10 @@ def test_threads(kernel, made):
             assert (v.host[1:-1, 1:-1] == seed).all()
             with pytest.raises(st.ArgumentError):
                 kernel(u, u)
+            for shift in range(1, 4):  # stencils are read and looked up at once
+                line = st.stencil(f"v = a*u[x-{shift}]; a = {seed + 2}", rank=2)
+                st.lookup(line, like=u, boundary="periodic")(u, v)
+                assert (v.host == (seed + 2) * seed).all()
         except BaseException as error:  # whatever it is: the thread would hide it
             failures.append(error)
 

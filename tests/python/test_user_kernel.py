@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_said(saxpy, arrays):
     refuses("a is f32, not 'half'", y, x, "half", 100)
     refuses("n is i32, not 2.5", y, x, 0.5, 2.5)
     refuses("n is i32, which cannot hold 3000000000", y, x, 0.5, 3000000000)
-    refuses("'int' is no array|int is no array", 5, x, 0.5, 100)
+    refuses("type int is given, where kernels take arrays", 5, x, 0.5, 100)
     with pytest.raises(st.ArgumentError, match="'m' is no size of saxpy"):
         st.kernel(saxpy, {"m": 3})
 

@@ -85,7 +85,8 @@ class Kernel {
   /// Why this kernel runs the stage in launch() and launch_stage(); with a single stage the same as run_evidence().
   const Evidence& evidence(int stage = 0) const;
 
-  /// Why the kernel runs that most of a long advance() goes through: the worst match where those are several.
+  /// Why the kernel runs that most of a long advance() goes through. Where those are several, stages or zones of the
+  /// grid, it is that of the worst match with the rate of all together.
   const Evidence& run_evidence() const noexcept;
 
   /// Whether that kernel makes all stages of a step in one pass over memory.

@@ -285,9 +285,9 @@ stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* st
  * that nothing uses. The caller's: stencil_tune_free_text(). */
 stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* stencil, char** text);
 
-/** Refuses what stencil_tune_lookup() would refuse of the request whatever the GPU. boundary: what lies beyond the
- * edges of the grid, where a definition says it itself too, as `boundary` of a request; stencil_tune_free_text(). NULL
- * is fine. */
+/** Refuses what stencil_tune_lookup() would refuse of the request whatever the GPU, and a grid of which boundary hold
+ * keeps every cell: a lookup takes it, and launches do nothing. boundary: what lies beyond the edges of the grid, where
+ * a definition says it itself too, as `boundary` of a request; stencil_tune_free_text(). NULL is fine. */
 stencil_tune_status stencil_tune_check_request(const stencil_tune_request* request, char** boundary);
 /** The best kernel known for the request. Compiles nothing yet. */
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
@@ -302,7 +302,7 @@ const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel);     /**
 const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel); /**< a sentence a stage */
 double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel);     /**< GStencil/s when tuned, else 0 */
 /** The whole of it, for one stage in a launch; -1: of the kernel that most of a long stencil_tune_advance() goes
- * through. evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
+ * through, of several the worst match with the rate of all together. evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
 stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* kernel, int32_t stage,
                                                     stencil_tune_evidence* evidence);
 const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel); /**< looked up for: "sm_90" */
@@ -382,6 +382,12 @@ stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, 
 /** One field's array to another, asynchronous on the stream. */
 stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream, void* to,
                                                       const void* from);
+/** stencil_tune_copy_to_host() of an array on the kernel's GPU. */
+stencil_tune_status stencil_tune_read_array_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream, void* to,
+                                                      const void* from, size_t bytes);
+/** stencil_tune_copy_to_device() of one. */
+stencil_tune_status stencil_tune_write_array_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream, void* to,
+                                                       const void* from, size_t bytes);
 
 /* The same at a place, for definitions that use coordinates (x, y, z) or the number of the step (t); others do not ask.
  * origin: coordinates of the grid's first cell, three numbers; NULL for 0. step: the number of the first step that is

@@ -71,10 +71,11 @@ void refuse_context(bool is_current) {
 
 Driver& driver_of(const Kernel::State& state) {
   if (state.driver != nullptr) return *state.driver;
-  throw Error(ErrorCode::no_device,
-              fmt::format("the kernel was looked up for {} by name, so that no GPU can run it: write it out with "
-                          "Kernel::export_cuda, or look it up without Request::gpu where the GPU is",
-                          state.gpu.empty() ? state.architecture : state.gpu));
+  throw Error(
+      ErrorCode::no_device,
+      fmt::format("the kernel was looked up for {} by name, so that no GPU can run it: export it, or look it up "
+                  "where the GPU is, without its name",
+                  state.gpu.empty() ? state.architecture : state.gpu));
 }
 
 bool is_loaded(const PlanPart& part, std::uint64_t context) {

@@ -31,7 +31,7 @@ DeviceFacts facts_of_named(const std::string& gpu, const LibraryParts& parts) {
   std::vector<std::string> names;
   for (const GpuName& each : gpu_names()) names.insert(names.end(), {std::string(each.name), std::string(each.model)});
   throw Error(ErrorCode::unknown_name,
-              fmt::format("Request::gpu '{}' is none that is known or has won{}; `stencil-tune devices` lists names, "
+              fmt::format("gpu '{}' is none that is known or has won{}; `stencil-tune devices` lists names, "
                           "an architecture such as sm_90 will do too",
                           printable(gpu), did_you_mean(gpu, names)));
 }

@@ -116,6 +116,14 @@ TEST_F(CApiTest, RunsOnAThreadWithoutAContext) {
   EXPECT_EQ(driver_.current, -1) << "what was current before is afterwards";
   ASSERT_EQ(stencil_tune_copy_field_on_device(kernel_, nullptr, fields[0], fields[1]), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(driver_.count("copy_on_device"), 1);
+  float cell = 0;
+  ASSERT_EQ(stencil_tune_read_array_on_device(kernel_, nullptr, &cell, fields[0], sizeof(cell)), STENCIL_TUNE_OK)
+      << message();
+  ASSERT_EQ(stencil_tune_write_array_on_device(kernel_, nullptr, fields[0], &cell, sizeof(cell)), STENCIL_TUNE_OK)
+      << message();
+  EXPECT_EQ(driver_.count("copy_to_host"), 1);
+  EXPECT_EQ(driver_.count("copy_to_device"), 1);
+  EXPECT_EQ(driver_.current, -1);
   EXPECT_EQ(driver_.count("retain_primary_context"), 1);
   EXPECT_EQ(driver_.count("load_module"), 2) << "the kernel, and the one that copies layers";
 }

@@ -262,6 +262,9 @@ TEST_F(SystemsOnHost, StagesAloneMakeStepsWhereTheyAreKnownToBeFaster) {
   EXPECT_EQ(kernel.fused_steps(), 1);
   EXPECT_FALSE(kernel.fuses_stages());
   EXPECT_NE(kernel.evidence(0).sentence().find("stage by stage (2.0"), std::string::npos);
+  EXPECT_EQ(kernel.evidence(0).gstencils, 4);
+  EXPECT_EQ(kernel.run_evidence().gstencils, 2);
+  EXPECT_DOUBLE_EQ(kernel.run_evidence().share, kernel.evidence(0).share);
   EXPECT_THROW(kernel.export_cuda({}, kWholeStep), Error) << "there is no kernel for a whole step";
   kernel.prepare();
   expect_right(problem, kernel, 4);

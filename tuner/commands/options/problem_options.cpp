@@ -2,7 +2,7 @@
 
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
-#include "generator/stencil/describe.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -235,12 +235,7 @@ void require_tunable(const Problem& problem, const Limits& limits) {
     for (const Problem& stage : single_stages(problem)) require_tunable(stage, limits);
     return;
   }
-  if (updated_box(problem).cells() == 0) {
-    throw Error(ErrorCode::nothing_to_update,
-                fmt::format("{}: nothing to update, boundary hold keeps every cell (layers: {}); take a larger grid or "
-                            "another --boundary",
-                            describe(problem), held_text(problem)));
-  }
+  require_updates(problem);
   for (const Family* family : families()) {
     if (default_candidate(*family, problem, limits)) return;
   }
