@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import json
 import os
 import re
 import weakref
@@ -13,10 +14,11 @@ from ._errors import ArgumentError
 
 # How a definition was given, in the order of python/native/reference.cpp.
 _LOAD, _PARSE, _DEFINE = range(3)
+_RANK = 3  # of a line that nobody gives one
 
 
 class Stencil:
-    """An update rule. `stencil()` makes one; it never changes.
+    """An update rule. `stencil()` makes one; it never changes, and may be pickled: all of its text goes along.
 
     Attributes:
         name: for people.
@@ -36,14 +38,14 @@ class Stencil:
         stages: sweeps a step.
     """
 
-    def __init__(self, handle: int, source: tuple[int, str, str]):
+    def __init__(self, handle: int, source: tuple[int, str, str], origin: str = ""):
         native = _native.library()
         weakref.finalize(self, native.stencil_release, handle).atexit = False
         self._handle = handle
         self._source = source
+        self._origin = origin  # the file of a definition, whose name is the stencil's where the text says none
         self._derivatives: dict[str, Stencil] = {}
-        self._written = "" if source[0] == _LOAD and source[1].endswith(".toml") else (
-            f"{source[0]} {native.stencil_rank(handle)} {source[2]}\n{source[1]}")  # what written_stencil() reads
+        self._written = json.dumps([*source, native.stencil_rank(handle), origin])  # what written_stencil() reads
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()
         self.rank: int = native.stencil_rank(handle)
@@ -131,7 +133,7 @@ class Stencil:
             takes = [which[1:].encode() if which[0] == "l" else int(which[1:])] if len(which) > 1 else []
             kind, text, before = self._source
             self._derivatives[which] = Stencil(native.handle(make, self._handle, *takes),
-                                               (kind, text, f"{before} {which}".lstrip()))
+                                               (kind, text, f"{before} {which}".lstrip()), self._origin)
         return self._derivatives[which]
 
     def show(self) -> str:
@@ -157,8 +159,16 @@ class Stencil:
                                     + (", ".join(self.coefficients) or "none"), "unknown_name")
         return [_values.number(known.get(name, value), f"coefficient {name}") for name, value in self.coefficients.items()]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return written_stencil, (self._written,)
+
+    def __deepcopy__(self, memo: Any) -> Stencil:
+        return self
+
     def __repr__(self) -> str:
-        return (f"<stencil {self.name}: rank {self.rank}, {', '.join(self.inputs)} -> {', '.join(self.outputs)}>")
+        edges = [", " + line for line in self.show().splitlines() if line.startswith("beyond the edges: ")]
+        return (f"<stencil {self.name}: rank {self.rank}, {', '.join(self.inputs)} -> {', '.join(self.outputs)}"
+                f"{''.join(edges)}>")
 
     def _repr_html_(self) -> str:
         import html
@@ -166,52 +176,73 @@ class Stencil:
         return f"<pre>{html.escape(self.show())}</pre>"
 
 
-def stencil(definition: str | os.PathLike, *, rank: int = 3) -> Stencil:
+def stencil(definition: str | os.PathLike[str], *, rank: int | None = None) -> Stencil:
     """An update rule from a name, a file, or text.
 
     Args:
         definition: the name of a built-in ("heat3d", "star3d2r"); the path of a definition (`*.toml`); the text of
             one; or a line such as "u_next = u + alpha * laplacian(u); alpha = 0.1". docs/stencils.md has the language.
-        rank: axes of a line, 1 to 3; the others say themselves.
+            A file is read now: what becomes of it later changes nothing.
+        rank: axes of a line, 1 to 3, 3 where it is None; the others say themselves.
 
     Raises:
         DefinitionError: text that is no stencil; the message shows the place.
-        ArgumentError: no built-in of that name, or another rank.
+        ArgumentError: no built-in of that name, or one of another rank than `rank`.
         Error: the file cannot be read.
 
     >>> stencil("u_next = u + alpha * laplacian(u); alpha = 0.1", rank=2).arguments
     ('u', 'u_next')
     """
-    native = _native.library()
+    if rank is None:
+        return _read(definition, _RANK)
+    made = _read(definition, _values.whole(rank, "rank", -_values.INT32, _values.INT32))
+    if made.rank != rank:
+        raise ArgumentError(f"rank is {rank}: stencil '{made.name}' says itself that it has {made.rank}; leave rank out")
+    return made
+
+
+def _read(definition: str | os.PathLike[str], rank: int) -> Stencil:
+    """rank: of a line."""
     is_path = isinstance(definition, os.PathLike)
     text = _values.path(definition, "definition") if is_path else _values.text(definition, "definition")
-    rank = _values.whole(rank, "rank", -_values.INT32, _values.INT32)
-    if is_path or text.endswith(".toml") or re.fullmatch(r"[\w-]+", text):
-        return Stencil(native.handle(native.stencil_load, os.fsencode(text)), (_LOAD, text, ""))
-    if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE):
-        return Stencil(native.handle(native.stencil_define, text.encode(), b"definition"), (_DEFINE, text, ""))
-    return Stencil(native.handle(native.stencil_parse, text.encode(), rank), (_PARSE, text, ""))
+    if text.endswith(".toml"):
+        return _made(_DEFINE, _text_of(text), rank, text)
+    if is_path or re.fullmatch(r"[\w-]+", text):
+        return _made(_LOAD, text, rank)
+    return _made(_DEFINE if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE) else _PARSE, text, rank)
+
+
+def _text_of(path: str) -> str:
+    """What is in the file of a definition. Raises what the library says of a file that is none."""
+    native = _native.library()
+    native.stencil_release(native.handle(native.stencil_load, os.fsencode(path)))
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def _made(kind: int, text: str, rank: int, origin: str = "") -> Stencil:
+    native = _native.library()
+    if kind == _LOAD:
+        handle = native.handle(native.stencil_load, os.fsencode(text))
+    elif kind == _PARSE:
+        handle = native.handle(native.stencil_parse, text.encode(), rank)
+    else:
+        handle = native.handle(native.stencil_define, text.encode(), os.fsencode(origin or "definition"))
+    return Stencil(handle, (kind, text, ""), origin)
 
 
 def written_stencil(written: str) -> Stencil:
     """From all that made another one, `_written`, perhaps in another process."""
-    head, _, text = written.partition("\n")
-    kind, rank, *derivatives = head.split(" ")
-    native = _native.library()
-    made = {
-        _LOAD: lambda: native.handle(native.stencil_load, os.fsencode(text)),
-        _PARSE: lambda: native.handle(native.stencil_parse, text.encode(), int(rank)),
-        _DEFINE: lambda: native.handle(native.stencil_define, text.encode(), b"definition"),
-    }[int(kind)]()
-    result = Stencil(made, (int(kind), text, ""))
-    for which in filter(None, derivatives):
+    kind, text, derivatives, rank, origin = json.loads(written)
+    result = _made(kind, text, rank, origin)
+    for which in derivatives.split():
         result = result._derivative(which)
     return result
 
 
-def as_stencil(given: Stencil | str | os.PathLike, rank: int = 3) -> Stencil:
-    """A stencil as it is, or what stencil() makes of it."""
-    return given if isinstance(given, Stencil) else stencil(given, rank=rank)
+def as_stencil(given: Stencil | str | os.PathLike[str], rank: int = _RANK) -> Stencil:
+    """A stencil as it is, or what stencil() makes of it. rank: of a line."""
+    return given if isinstance(given, Stencil) else _read(given, rank)
 
 
 def require_stencil(given: object) -> None:

@@ -21,14 +21,16 @@ __all__ = ["TuningReport", "tune"]
 _INTERRUPTED = 130
 _WRONG_USE = 2
 _LAST_WORDS = 2000  # bytes worth quoting
+_Event = dict[str, Any]  # what the program tells
+_Watch = Callable[[_Event], None]
 
 
-def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None = None, *, like: Any = None,
+def tune(stencil: Stencil | str | os.PathLike[str], dims: int | Sequence[int] | None = None, *, like: Any = None,
          shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
          steps: int = 1, pitch: int = 0, budget: float | str = 60, effort: str | None = None,
          max_trials: int | None = None, candidates: Sequence[str] = (), device: int | str | None = None,
-         predict_for: str | None = None, objective: str = "time", database: str | os.PathLike | None = None,
-         progress: bool | Callable[[dict], None] = True) -> TuningReport:
+         predict_for: str | None = None, objective: str = "time", database: str | os.PathLike[str] | None = None,
+         progress: bool | Callable[[dict[str, Any]], None] = True) -> TuningReport:
     """Finds the fastest kernel for a stencil on a grid, and remembers it in the database, where lookup() finds it.
 
     Ctrl-C ends the search and keeps what was found; a second one ends at once. The same call again goes on where the
@@ -45,7 +47,8 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
         objective: what wins: "time" (of a run the rate under continuous load), "burst" (the rate after a rest) or
             "energy" (the least energy of an update).
         database: to keep it in; None: STENCIL_TUNE_DB, else the user's data folder.
-        progress: True: a line on standard error; a function: called with what `stencil-tune --progress json` tells.
+        progress: True: a line on standard error, in a notebook an output that is replaced; a function: called with what
+            `stencil-tune --progress json` tells.
 
     Raises:
         ArgumentError: what is asked for does not fit together.
@@ -86,7 +89,7 @@ def _stencil_options(stencil: Stencil, folder: str) -> list[str]:
         return ["--stencil", text, *widths]
     if kind != _DEFINE:
         return ["--expr", text, *widths]
-    path = os.path.join(folder, "definition.toml")
+    path = os.path.join(folder, os.path.basename(stencil._origin) or "definition.toml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return ["--stencil", path, *widths]
@@ -120,9 +123,9 @@ def _search_options(budget: float | str, effort: str | None, max_trials: int | N
     return options
 
 
-def _run(command: list[str], watch: Callable[[dict], None]) -> TuningReport:
+def _run(command: list[str], watch: _Watch) -> TuningReport:
     """Runs the program to its end and reads its report."""
-    history: list[dict] = []
+    history: list[_Event] = []
     words: list[str] = []
     with tempfile.TemporaryFile() as output:
         # A session of its own: Ctrl-C reaches this process alone, which passes it on once.
@@ -145,7 +148,7 @@ def _run(command: list[str], watch: Callable[[dict], None]) -> TuningReport:
     raise Error(f"stencil-tune could not tune (exit status {child.returncode}): {said}", "launch_failed")
 
 
-def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watch: Callable[[dict], None]) -> bool:
+def _follow(child: subprocess.Popen[str], history: list[_Event], words: list[str], watch: _Watch) -> bool:
     """Until the child ends. Returns whether this process was interrupted meanwhile."""
     interrupted = False
     while True:
@@ -169,7 +172,7 @@ def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watc
             raise
 
 
-def _read_events(lines: IO[str], history: list[dict], words: list[str], watch: Callable[[dict], None]) -> None:
+def _read_events(lines: IO[str], history: list[_Event], words: list[str], watch: _Watch) -> None:
     for line in lines:
         try:
             event = json.loads(line)
@@ -183,22 +186,26 @@ def _read_events(lines: IO[str], history: list[dict], words: list[str], watch: C
         watch(event)
 
 
-def _watcher(progress: bool | Callable[[dict], None]) -> Callable[[dict], None]:
+def _watcher(progress: bool | _Watch) -> _Watch:
     if callable(progress):
         return progress
-    return _ProgressLine(sys.stderr) if _values.flag(progress, "progress") else lambda event: None
+    if not _values.flag(progress, "progress"):
+        return lambda event: None
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return _NotebookOutput() if hasattr(shell, "kernel") else _ProgressLine(sys.stderr)
 
 
 class _ProgressLine:
-    """One line, redrawn on a terminal and in a notebook, where a new best is worth a line elsewhere."""
+    """One line, redrawn on a terminal, where a new best is worth a line elsewhere."""
 
-    def __init__(self, out: Any):
+    def __init__(self, out: IO[str]):
         self.out = out
-        self.redraws = out.isatty() or "ipykernel" in sys.modules
+        self.redraws = out.isatty()
         self.said = 0.0
         self.mark = ""
 
-    def __call__(self, event: dict) -> None:
+    def __call__(self, event: _Event) -> None:
         if event["event"] == "started":
             what = "predicting for" if event["predicted"] else "tuning on"
             self.mark = mark_of(event["predicted"])
@@ -209,7 +216,7 @@ class _ProgressLine:
         elif event["event"] == "progress":
             self._progress(event)
 
-    def _progress(self, event: dict) -> None:
+    def _progress(self, event: _Event) -> None:
         best = event["best"]
         text = f"{event['elapsed_s']:4.0f} s  {event['trials']} tried  " + (
             f"best {self.mark}{best['gstencils']:.1f} GStencil/s ({self.mark}{100 * best['share']:.0f} % of copy) "
@@ -218,12 +225,38 @@ class _ProgressLine:
         if event["phase"] == "racing":
             text += "  racing the finalists"
         if self.redraws:
-            self.out.write("\r\033[K" + text)
-            self.out.flush()
+            self._redraw(text)
         elif best and best["gstencils"] > 1.005 * self.said:
             self.said = best["gstencils"]
             self._line(text)
 
+    def _redraw(self, text: str) -> None:
+        self.out.write("\r\033[K" + text)
+        self.out.flush()
+
     def _line(self, text: str) -> None:
         self.out.write(("\r\033[K" if self.redraws else "") + text + "\n")
         self.out.flush()
+
+
+class _NotebookOutput(_ProgressLine):
+    """The same as one output of a notebook's cell, which is replaced as a whole."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        self.redraws = True
+        self.lines: list[str] = []
+        self.display: Any = None
+
+    def _redraw(self, text: str) -> None:
+        shown = {"text/plain": "\n".join([*self.lines, text])}
+        if self.display is None:
+            from IPython.display import display
+
+            self.display = display(shown, raw=True, display_id=True)
+        else:
+            self.display.update(shown, raw=True)
+
+    def _line(self, text: str) -> None:
+        self._redraw(text)
+        self.lines.append(text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes as c
 import functools
 import json
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -87,7 +87,7 @@ def _on_gpu(text: str, frame: CallFrame) -> None:
     _bring_home({place: fields[place] for place in call.state}, room, copy)
 
 
-def _bring_home(holds: dict[int, int], room: dict[int, int], copy) -> None:
+def _bring_home(holds: dict[int, int], room: dict[int, int], copy: Callable[[int, int], None]) -> None:
     """The state goes to the results that were made for it, from whichever of them hold it."""
     while moved := [place for place, address in holds.items() if address != room[place]]:
         taken = set(holds.values())
@@ -103,12 +103,13 @@ def _on_cpu(text: str, frame: CallFrame) -> None:
 
     call = _call(text)
 
-    def array(layout):
+    def array(layout: _arrays.Layout) -> Any:
         kind = {"f64": "float64", "f32": "float32", "f16": "float16"}[layout.dtype]
         size = numpy.dtype(kind).itemsize
         for extent in layout.shape:
             size *= extent
-        return numpy.frombuffer((c.c_char * size).from_address(layout.address), kind).reshape(layout.shape)
+        memory: Any = (c.c_char * size).from_address(layout.address)
+        return numpy.frombuffer(memory, kind).reshape(layout.shape)
 
     arguments = [array(layout) for layout in _xla.layouts(frame.arguments, _arrays.HOST)]
     results = dict(zip(call.results, map(array, _xla.layouts(frame.results, _arrays.HOST))))
@@ -145,33 +146,33 @@ def _run_call(stencil: Stencil, boundary: str, steps: int, coefficients: Mapping
 class _Box:
     """An array that can be assigned to, as those of other libraries."""
 
-    def __init__(self, value):
+    def __init__(self, value: Any):
         self.value = jnp.asarray(value)
 
     @property
-    def shape(self):
+    def shape(self) -> Any:
         return self.value.shape
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> _Box:
         return _Box(self.value[index])
 
-    def __setitem__(self, index, values):
+    def __setitem__(self, index: Any, values: Any) -> None:
         self.value = self.value.at[index].set(_value(values))
 
-    def __iadd__(self, other):
+    def __iadd__(self, other: Any) -> _Box:
         self.value = self.value + _value(other)
         return self
 
 
-def _value(array):
+def _value(array: Any) -> Any:
     return array.value if isinstance(array, _Box) else array
 
 
 class _Jax(ArrayOperations):
-    def zeros(self, like, shape):
+    def zeros(self, like: Any, shape: Sequence[int]) -> Any:
         return _Box(jnp.zeros(tuple(shape), _value(like).dtype))
 
-    def copy(self, array):
+    def copy(self, array: Any) -> Any:
         return _Box(_value(array))
 
 
@@ -180,11 +181,12 @@ class _Run(Run):
 
     fuses_back = False
 
-    def forward(self, inputs, coefficients):
+    def forward(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> list[Any]:
         after = _run_call(self.stencil, self.boundary, self.steps, coefficients, [_value(array) for array in inputs])
         return after[:len(self.state)]
 
-    def _launched(self, stencil, inputs, boundary, coefficients, layers=None):
+    def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str, coefficients: Mapping[str, float] | None,
+                  layers: Mapping[str, Any] | None = None) -> dict[str, Any]:
         outputs = [name for name in stencil.arguments if name not in stencil.inputs]
         after = _run_call(stencil, boundary, 0, self._known(stencil, coefficients), [_value(array) for array in inputs])
         made = dict(zip(outputs, map(_Box, after)))
@@ -196,19 +198,20 @@ class _Run(Run):
 
 
 @functools.lru_cache(maxsize=_MOST)
-def _function_of(written: str, boundary: str, steps: int, coefficients: tuple | None):
+def _function_of(written: str, boundary: str, steps: int, coefficients: tuple[tuple[str, float], ...] | None) -> Any:
     """A function of fields, with its gradient."""
     run = _Run(written_stencil(written), boundary, steps, _Jax())
     values = dict(coefficients) if coefficients else None
 
-    @jax.custom_vjp
-    def function(*fields):
+    def advanced(*fields: Any) -> tuple[Any, ...]:
         return tuple(run.forward(fields, values))
 
-    def forward(*fields):
+    function = jax.custom_vjp(advanced)
+
+    def forward(*fields: Any) -> tuple[Any, ...]:
         return function(*fields), fields
 
-    def backward(fields, gradients):
+    def backward(fields: tuple[Any, ...], gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         back, _ = run.backward(fields, gradients, values)
         return tuple(jnp.zeros_like(field) if gradient is None else _value(gradient)
                      for field, gradient in zip(fields, back))
@@ -218,10 +221,7 @@ def _function_of(written: str, boundary: str, steps: int, coefficients: tuple | 
         return function
 
     # A linear run's gradient is linear in the one that it is given, and its own gradient is the run.
-    @jax.custom_vjp
-    def back(fields, gradients):
-        return backward(fields, gradients)
-
+    back = jax.custom_vjp(backward)
     back.defvjp(lambda fields, gradients: (backward(fields, gradients), fields),
                 lambda fields, directions: (tuple(map(jnp.zeros_like, fields)), function(*directions)))
     function.defvjp(forward, back)
@@ -229,11 +229,11 @@ def _function_of(written: str, boundary: str, steps: int, coefficients: tuple | 
 
 
 def advance(stencil: Stencil, *fields: jax.Array, steps: int, boundary: str | Mapping[str, str] = "hold",
-            coefficients: Mapping[str, float] | None = None) -> jax.Array | tuple[jax.Array, ...]:
+            coefficients: Mapping[str, float] | None = None) -> jax.Array | Any:
     """The state after `steps` steps, as new arrays, with gradients of the fields.
 
     Args:
-        stencil: of a name, a line or a definition's text, not of a file.
+        stencil: what stencil() made.
         fields: one for each of `stencil.inputs`, indexed [z, y, x].
         steps: 1 or more.
         boundary: as for lookup().
@@ -243,8 +243,6 @@ def advance(stencil: Stencil, *fields: jax.Array, steps: int, boundary: str | Ma
         The field that is the state; a tuple where it is several, in the order of `stencil.inputs`.
     """
     require_stencil(stencil)
-    if not stencil._written:
-        raise ArgumentError("give the definition's text, not its file: a compiled function outlives what a path stands for")
     if len(fields) != len(stencil.inputs):
         raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
                             f"{', '.join(stencil.inputs)}; {len(fields)} were given")
@@ -263,6 +261,6 @@ def advance(stencil: Stencil, *fields: jax.Array, steps: int, boundary: str | Ma
 
 
 def step(stencil: Stencil, *fields: jax.Array, boundary: str | Mapping[str, str] = "hold",
-         coefficients: Mapping[str, float] | None = None) -> jax.Array | tuple[jax.Array, ...]:
+         coefficients: Mapping[str, float] | None = None) -> jax.Array | Any:
     """One step: advance() with steps=1."""
     return advance(stencil, *fields, steps=1, boundary=boundary, coefficients=coefficients)

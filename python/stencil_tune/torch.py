@@ -14,7 +14,7 @@ and steps. Work runs on the current stream. Tensors on the CPU go through the re
 from __future__ import annotations
 
 import functools
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import torch
 
@@ -35,34 +35,28 @@ _MOST_QUICK = 1024
 
 
 class _Torch(ArrayOperations):
-    def empty(self, like):
+    def empty(self, like: Any) -> Any:
         return torch.empty_like(like)
 
-    def zeros(self, like, shape):
+    def zeros(self, like: Any, shape: Sequence[int]) -> Any:
         return like.new_zeros(tuple(shape))
 
-    def copy(self, array):
+    def copy(self, array: Any) -> Any:
         return array.clone(memory_format=torch.contiguous_format)
 
-    def add_each(self, sums, arrays):
+    def add_each(self, sums: Sequence[Any], arrays: Sequence[Any]) -> None:
         torch._foreach_add_(sums, arrays)
 
-    def total(self, array):
+    def total(self, array: Any) -> Any:
         return array.sum(dtype=torch.float64)
 
 
 _OPERATIONS = _Torch()
 
 
-def _name_of(stencil: Stencil) -> str:
-    """All of a stencil as text: graphs that torch.compile keeps find it again in another process."""
-    if not stencil._written:
-        raise ArgumentError("give the definition's text, not its file: a compiled graph outlives what a path stands for")
-    return stencil._written
-
-
 @functools.lru_cache(maxsize=_MOST_STENCILS)
 def _stencil_of(name: str) -> Stencil:
+    """name: all of it as text, so that graphs that torch.compile keeps find it again in another process."""
     return written_stencil(name)
 
 
@@ -88,15 +82,17 @@ _library.define("advance_backward(Tensor[] fields, Tensor[] gradients, Tensor? c
                 "str boundary, int steps, bool for_fields, bool for_coefficients) -> Tensor[]")
 
 
-_quick_runs: dict[tuple, QuickRun] = {}  # the oldest one first
-_latest: tuple[tuple, QuickRun] | None = None  # a program's next call is most often like its last one
+_Call = tuple[str, str, int, int]  # stencil, boundary, steps, generation
+_quick_runs: dict[tuple[Any, ...], QuickRun] = {}  # the oldest one first
+_latest: tuple[_Call, QuickRun] | None = None  # a program's next call is most often like its last one
 
 
-def _kind_of(call: tuple, field: torch.Tensor) -> tuple:
+def _kind_of(call: _Call, field: torch.Tensor) -> tuple[Any, ...]:
     return (*call, field.shape, field.dtype, field.get_device())
 
 
-def _advance(fields, coefficients, stencil, boundary, steps):
+def _advance(fields: Sequence[torch.Tensor], coefficients: torch.Tensor | None, stencil: str, boundary: str,
+             steps: int) -> list[torch.Tensor]:
     # What was tuned in between is another call, so that no kernel of before is found.
     call = stencil, boundary, steps, _databases.generation
     after = _quickly(call, fields, None if coefficients is None else coefficients.tolist())
@@ -111,7 +107,7 @@ def _advance(fields, coefficients, stencil, boundary, steps):
         return after
 
 
-def _quickly(call: tuple, fields, coefficients) -> list[torch.Tensor] | None:
+def _quickly(call: _Call, fields: Sequence[torch.Tensor], coefficients: Sequence[float] | None) -> list[torch.Tensor] | None:
     """The state after a run like an earlier one; None where there was none."""
     global _latest
     if _latest is not None and _latest[0] == call:
@@ -125,11 +121,12 @@ def _quickly(call: tuple, fields, coefficients) -> list[torch.Tensor] | None:
     return quick(fields, coefficients)
 
 
-def _advance_one(field, coefficients, stencil, boundary, steps):
+def _advance_one(field: torch.Tensor, coefficients: torch.Tensor | None, stencil: str, boundary: str,
+                 steps: int) -> torch.Tensor:
     return _advance((field,), coefficients, stencil, boundary, steps)[0]
 
 
-def _remember_quick(kind, run: Run, fields, after) -> None:
+def _remember_quick(kind: tuple[Any, ...], run: Run, fields: Sequence[torch.Tensor], after: Sequence[torch.Tensor]) -> None:
     if kind in _quick_runs:
         return
     kernel = kernel_for(run.stencil, [*fields, *after], run.boundary, run.steps)
@@ -140,7 +137,9 @@ def _remember_quick(kind, run: Run, fields, after) -> None:
     _quick_runs[kind] = QuickRun(run, kernel, fields[0])
 
 
-def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps, for_fields, for_coefficients):
+def _advance_backward(fields: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], coefficients: torch.Tensor | None,
+                      stencil: str, boundary: str, steps: int, for_fields: bool,
+                      for_coefficients: bool) -> list[torch.Tensor]:
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
         back, of_coefficients = run.backward([field.contiguous() for field in fields],
@@ -150,7 +149,7 @@ def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps,
             back = []
         back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
                 for field, gradient in zip(fields, back)]
-        if for_coefficients:
+        if coefficients is not None and for_coefficients:
             zero = fields[0].new_zeros((), dtype=torch.float64)
             values = torch.stack([of_coefficients.get(name, zero) for name in run.stencil.coefficients])
             back.append(values.to(device=coefficients.device, dtype=coefficients.dtype))
@@ -164,21 +163,20 @@ for _device in ("CPU", "CUDA"):
     _library.impl("advance_backward", _advance_backward, _device)
 
 
-@torch.library.register_fake("stencil_tune::run", lib=_library)
-@torch.library.register_fake("stencil_tune::advance", lib=_library)
-def _(fields, coefficients, stencil, boundary, steps):
+def _fake(fields: Sequence[torch.Tensor], coefficients: torch.Tensor | None, stencil: str, boundary: str,
+          steps: int) -> list[torch.Tensor]:
     of = dict(zip(_stencil_of(stencil).inputs, fields))
     return [torch.empty_like(of[name], memory_format=torch.contiguous_format)
             for name in _run_of(stencil, boundary, steps).state]
 
 
-@torch.library.register_fake("stencil_tune::run_one", lib=_library)
-def _(field, coefficients, stencil, boundary, steps):
+def _fake_one(field: torch.Tensor, coefficients: torch.Tensor | None, stencil: str, boundary: str,
+              steps: int) -> torch.Tensor:
     return torch.empty_like(field, memory_format=torch.contiguous_format)
 
 
-@torch.library.register_fake("stencil_tune::advance_backward", lib=_library)
-def _(fields, gradients, coefficients, stencil, boundary, steps, for_fields, for_coefficients):
+def _fake_backward(fields: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], coefficients: torch.Tensor | None,
+                   stencil: str, boundary: str, steps: int, for_fields: bool, for_coefficients: bool) -> list[torch.Tensor]:
     back = []
     if for_fields:
         back = [torch.empty_like(field, memory_format=torch.contiguous_format) for field in fields]
@@ -187,7 +185,13 @@ def _(fields, gradients, coefficients, stencil, boundary, steps, for_fields, for
     return back
 
 
-def _remember(ctx, inputs, output):
+torch.library.register_fake("stencil_tune::run", _fake, lib=_library)
+torch.library.register_fake("stencil_tune::advance", _fake, lib=_library)
+torch.library.register_fake("stencil_tune::run_one", _fake_one, lib=_library)
+torch.library.register_fake("stencil_tune::advance_backward", _fake_backward, lib=_library)
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     fields, coefficients, stencil, boundary, steps = inputs
     ctx.count = len(fields)
     ctx.has_coefficients = coefficients is not None
@@ -195,7 +199,7 @@ def _remember(ctx, inputs, output):
     ctx.save_for_backward(*fields, *([coefficients] if coefficients is not None else []))
 
 
-def _backward(ctx, gradients):
+def _backward(ctx: Any, gradients: Sequence[torch.Tensor]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
     fields, coefficients = list(saved[:ctx.count]), saved[ctx.count] if ctx.has_coefficients else None
     for_fields = any(field.requires_grad for field in fields)
@@ -209,14 +213,14 @@ def _backward(ctx, gradients):
 torch.library.register_autograd("stencil_tune::advance", _backward, setup_context=_remember, lib=_library)
 
 
-def _remember_backward(ctx, inputs, output):
+def _remember_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     fields, _, coefficients, stencil, boundary, steps, _, for_coefficients = inputs
     ctx.call = stencil, boundary, steps
     ctx.count, ctx.for_coefficients = len(fields), for_coefficients
     ctx.save_for_backward(*([coefficients] if coefficients is not None else []))
 
 
-def _backward_of_backward(ctx, gradients):
+def _backward_of_backward(ctx: Any, gradients: Sequence[torch.Tensor]) -> tuple[Any, ...]:
     """A linear run's gradient is linear in the one that it is given, and its own gradient is the run."""
     coefficients = ctx.saved_tensors[0] if ctx.saved_tensors else None
     stencil, boundary, steps = ctx.call
@@ -244,11 +248,11 @@ def _coefficient_tensor(stencil: Stencil, given: torch.Tensor | Mapping[str, flo
 
 
 def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str | Mapping[str, str] = "hold",
-            coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+            coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | Any:
     """The state after `steps` steps, as new tensors, with gradients.
 
     Args:
-        stencil: of a name, a line or a definition's text, not of a file.
+        stencil: what stencil() made.
         fields: one for each of `stencil.inputs`, indexed [z, y, x]; they stay as they are. Those that are not
             contiguous are copied.
         steps: 1 or more. The backward pass keeps 2 sqrt(steps) states where gradients depend on them, as for updates
@@ -288,7 +292,7 @@ _with_gradients = torch.ops.stencil_tune.advance.default
 
 
 def _advanced(stencil: Stencil, fields: tuple[torch.Tensor, ...], steps: int, boundary: str | Mapping[str, str],
-              coefficients: torch.Tensor | Mapping[str, float] | None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+              coefficients: torch.Tensor | Mapping[str, float] | None) -> torch.Tensor | Any:
     require_stencil(stencil)
     if len(fields) != len(stencil.inputs):
         raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
@@ -297,7 +301,7 @@ def _advanced(stencil: Stencil, fields: tuple[torch.Tensor, ...], steps: int, bo
         if not isinstance(field, torch.Tensor):
             _values.refuse(field, "a field", "a tensor is needed")
     values = None if coefficients is None else _coefficient_tensor(stencil, coefficients)
-    name, text, steps = stencil._written or _name_of(stencil), boundary_text(boundary), as_steps(steps)
+    name, text, steps = stencil._written, boundary_text(boundary), as_steps(steps)
     if torch.is_grad_enabled() and _requires_grad(fields, values):
         after = _with_gradients(fields, values, name, text, steps)
     elif not torch.compiler.is_compiling() and not _is_watched(fields):
@@ -317,6 +321,6 @@ def _requires_grad(fields: Sequence[torch.Tensor], values: torch.Tensor | None) 
 
 
 def step(stencil: Stencil, *fields: torch.Tensor, boundary: str | Mapping[str, str] = "hold",
-         coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+         coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | Any:
     """One step: advance() with steps=1."""
     return _advanced(stencil, fields, 1, boundary, coefficients)

@@ -1,5 +1,7 @@
 """Stencils from names, files and text."""
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -56,6 +58,13 @@ def test_numbers_of_a_definition_may_be_expressions():
         st.stencil("v = a*u[x-1]; a = 1/0", rank=1)
 
 
+def test_a_rank_that_is_given_is_the_stencils():
+    for definition in (WAVE, "heat2d"):
+        assert st.stencil(definition, rank=2).rank == 2
+        with pytest.raises(st.ArgumentError, match="rank is 3: stencil '.*' says itself that it has 2"):
+            st.stencil(definition, rank=3)
+
+
 def test_names_files_and_definitions_are_told_apart(tmp_path):
     path = tmp_path / "wave.toml"
     path.write_text(WAVE)
@@ -103,3 +112,23 @@ def test_what_made_it_makes_it_again():
         again = written_stencil(made._written)
         assert (again.key, again.arguments, again.coefficients) == (made.key, made.arguments, made.coefficients)
         assert again.definition() == made.definition()
+
+
+def test_stencils_are_pickled_with_all_of_their_text(tmp_path):
+    path = tmp_path / "ground_wave.toml"
+    path.write_text(LAYERED)
+    made = st.stencil(path).with_layer("x=3,y=0:2")
+    path.unlink()
+    assert made.name == "ground_wave" and copy.deepcopy(made) is made
+    code = "import pickle, sys; made = pickle.load(sys.stdin.buffer); print(made.name, made.key, made.definition(), sep='\\n')"
+    there = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(made), stdout=subprocess.PIPE, check=True)
+    assert there.stdout.decode() == f"{made.name}\n{made.key}\n{made.definition()}\n"
+    with pytest.raises(TypeError, match="a kernel stays in its process: send its stencil"):
+        pickle.dumps(st.lookup(made, dims=8, device="cpu"))
+
+
+def test_what_is_shown_says_the_definitions_own_boundary():
+    walls = st.stencil(WAVE + '[boundary]\nx = "reflect"\ny = "clamp"\n')
+    assert repr(walls).endswith("p, p_prev, v -> p_next, beyond the edges: x reflect, y clamp>")
+    assert "boundary x=reflect,y=clamp" in repr(st.lookup(walls, dims=8, device="cpu"))
+    assert repr(st.stencil("heat2d")).endswith("u -> u_next>")

@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+import types
 
 import numpy
 import pytest
@@ -152,6 +153,35 @@ def test_the_report_is_text_and_html(program, capsys):
     assert "direct.bx32.by8, ~400.0 GStencil/s, predicted" in repr(report)
     page = report._repr_html_()
     assert "<svg" in page and "H &lt;200&gt;" in page and "ceiling ~500" in page and "<td>~400.0</td><td>~80.0</td>" in page
+
+
+def test_a_notebooks_cell_has_one_output(program, capsys, monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append((raw, data["text/plain"]))
+
+    def display(data, raw, display_id):
+        assert display_id
+        shown.append((raw, data["text/plain"]))
+        return Handle()
+
+    shell = types.SimpleNamespace(kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    events = """{"event": "started", "gpu": "H200", "architecture": "sm_90", "ceiling_gbs": 4200, "predicted": true}
+{"event": "progress", "phase": "searching", "elapsed_s": 1.0, "trials": 3, "best": null}
+{"event": "progress", "phase": "searching", "elapsed_s": 2.0, "trials": 4, "best": null}"""
+    program(f"cat >&2 <<'END'\n{events}\nEND\ncat <<'END'\n{REPORT}\nEND")
+    st.tune(HEAT, dims=64)
+    first = "predicting for H200 (sm_90), copy ceiling ~4200 GB/s"
+    assert shown == [(True, first), (True, first + "\n   1 s  3 tried  no result yet"),
+                     (True, first + "\n   2 s  4 tried  no result yet")]
+    assert capsys.readouterr().err == ""
+    del shell.kernel  # IPython on a terminal
+    st.tune(HEAT, dims=64)
+    assert len(shown) == 3 and "predicting for H200" in capsys.readouterr().err
 
 
 def test_the_command_line_comes_along():
