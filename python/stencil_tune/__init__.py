@@ -13,6 +13,7 @@ docs/python.md has more.
 """
 
 from ._arguments import Evidence
+from ._checkpoint import load_run, save_run
 from ._errors import ArgumentError, DefinitionError, Error
 from ._kernel import Kernel
 from ._lookup import lookup
@@ -25,5 +26,5 @@ from ._version import version
 __version__ = version()
 __all__ = [
     "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "UserKernelArgument", "UserKernel", "Points", "Stencil",
-    "TuningReport", "kernel", "lookup", "stencil", "tune",
+    "TuningReport", "kernel", "load_run", "lookup", "save_run", "stencil", "tune",
 ]

@@ -6,7 +6,7 @@ import ctypes as c
 import os
 import pathlib
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from ._errors import Error, error_of
 
@@ -159,6 +159,8 @@ _FUNCTIONS = {
     "points_notes": (c.c_char_p, [c.c_void_p]),
     "spread": (c.c_int32, [c.c_int32, c.c_int32, c.c_void_p, c.POINTER(PointCell)]),
     "copy_field_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_void_p]),
+    "read_array_on_device": (c.c_int, [_HANDLE] + [c.c_void_p] * 3 + [c.c_size_t]),
+    "write_array_on_device": (c.c_int, [_HANDLE] + [c.c_void_p] * 3 + [c.c_size_t]),
     "use_device": (c.c_int, [c.c_int32]),
     "points_records": (c.c_int64, [c.c_void_p, c.c_int64]),
     "release_points": (None, [c.c_void_p]),
@@ -202,7 +204,7 @@ _FUNCTIONS = {
 class Library:
     """The functions by their names without `stencil_tune_`; `call` raises what a status means."""
 
-    def __init__(self, path: os.PathLike | str):
+    def __init__(self, path: os.PathLike[str] | str):
         try:
             library = c.CDLL(str(path))
         except OSError as error:
@@ -232,13 +234,13 @@ class Library:
         if status != 0:
             raise error_of(self.status_name(status).decode(), self.error_message().decode(errors="replace"))
 
-    def handle(self, function, *arguments) -> int:
+    def handle(self, function: Callable[..., int], *arguments: Any) -> int:
         """What a function that makes something puts at its last argument."""
         made = c.c_void_p()
         self.check(function(*arguments, c.byref(made)))
         return made.value or 0
 
-    def text(self, function, *arguments) -> str:
+    def text(self, function: Callable[..., int], *arguments: Any) -> str:
         """The same for text, which is copied and freed."""
         address = self.handle(function, *arguments)
         try:

@@ -79,6 +79,8 @@ def of_kernels(kernel, make, regions):
         "a coordinate": Call(lambda y: kernel.place_points({"u_next": [(y, 2)]}), {"y": 2}),
         "records": Call(points.records, {"steps": 3}),
         "prepare": Call(kernel.prepare, {"stream": None}),
+        "save": Call(st.save_run, {"path": "run.npz", "kernel": kernel, "arrays": [u, v], "steps": 3, "stream": None}),
+        "load": Call(st.load_run, {"path": "run.npz", "kernel": kernel, "arrays": [u, v], "stream": None}),
         "coefficient": Call(lambda alpha: kernel(u, v, coefficients={"alpha": alpha}), {"alpha": 0.1}),
     }
 
