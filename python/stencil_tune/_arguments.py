@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes as c
 import dataclasses
 import struct
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NoReturn, Sequence, TypeVar
 
 from . import _arrays, _native, _values
 from ._errors import ArgumentError
 from ._request import Grid, describe
 from ._stencil import Stencil
+
+#: Of the arrays that a run is given. It returns one of them where the state is one field, which a type checker holds, and a
+#: tuple where it is several; how many is the stencil's, which no type says: hence `Array | Any`.
+Array = TypeVar("Array")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +58,7 @@ def _shape_of(along: str, grid: Grid) -> tuple[int, ...] | None:
     return tuple(grid.extents["xyz".index(axis)] for axis in reversed(along)) if along != "t" else ()
 
 
-def numbers_of(values: Sequence[float]):
+def numbers_of(values: Sequence[float]) -> tuple[Any, int]:
     """Numbers as the C interface takes them, and how many."""
     return (c.c_double * len(values))(*values), len(values)
 
@@ -137,13 +141,13 @@ class KernelBase:
         if not fits or not dense:
             raise ArgumentError(f"{name} varies {along} alone: it is {wanted}; this one has shape {layout.shape}")
 
-    def _origin(self, origin: Sequence[int] | None):
+    def _origin(self, origin: Sequence[int] | None) -> Any:
         """Coordinates of the first cell from x on."""
         if origin is None:
             return None
         return (c.c_int64 * _native.MAX_RANK)(*_values.coordinates(origin, "origin", self.stencil.rank, "the arrays have"))
 
-    def _coefficients(self, given: Mapping[str, float] | None):
+    def _coefficients(self, given: Mapping[str, float] | None) -> tuple[Any, int]:
         if given is None:
             return None, 0
         return numbers_of(self.stencil.coefficient_values(given))
@@ -151,10 +155,13 @@ class KernelBase:
     def _measured(self, numbers: Sequence[float]) -> dict[str, float]:
         return dict(zip(self.stencil.measures, numbers))
 
-    def _result(self, fields: Sequence[Any]) -> Any:
+    def _result(self, fields: Sequence[Array]) -> Array | Any:
         """The arrays that hold the state after a run: one, or a tuple where the state has several fields."""
         state = [fields[place] for place in self.stencil._state]
         return state[0] if len(state) == 1 else tuple(state)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a kernel stays in its process: send its stencil, and look the kernel up there")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.stencil.name}: {describe(self._grid)}>"

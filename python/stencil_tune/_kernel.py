@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import _native, _streams, _values
 from ._array_arguments import KernelOnArrays
-from ._arguments import Evidence
+from ._arguments import Array, Evidence
 from ._errors import ArgumentError
 from ._points import Points, Positions
 from ._regions import Regions, as_numbers, box_of
@@ -31,7 +31,8 @@ class Kernel(KernelOnArrays):
 
     @property
     def evidence(self) -> Evidence:
-        """Why this kernel: of what most of a long advance() goes through, where that is several the worst match."""
+        """Why this kernel: of what most of a long advance() goes through. Where that is several, stages or zones of the
+        grid, it is that of the worst match with the rate of all together."""
         return self.evidence_of(_RUN)
 
     def evidence_of(self, stage: int) -> Evidence:
@@ -51,27 +52,27 @@ class Kernel(KernelOnArrays):
     @property
     def match(self) -> str:
         """How well it fits what was asked for, of the stage that matches worst: "exact" is best."""
-        return self._native.match_name(self._native.kernel_match(self._handle)).decode()
+        return str(self._native.match_name(self._native.kernel_match(self._handle)).decode())
 
     @property
     def fused_steps(self) -> int:
         """Steps that one launch of advance() makes."""
-        return self._native.kernel_fused_steps(self._handle)
+        return int(self._native.kernel_fused_steps(self._handle))
 
     @property
     def architecture(self) -> str:
         """"sm_90"."""
-        return self._native.kernel_architecture(self._handle).decode()
+        return str(self._native.kernel_architecture(self._handle).decode())
 
     @property
     def alignment(self) -> int:
         """Bytes that addresses of arrays must be multiples of."""
-        return self._native.kernel_alignment(self._handle)
+        return int(self._native.kernel_alignment(self._handle))
 
     @property
     def workspace_bytes(self) -> int:
         """Device memory for spare buffers that each stream takes which advances."""
-        return self._native.kernel_workspace_bytes(self._handle)
+        return int(self._native.kernel_workspace_bytes(self._handle))
 
     def updated(self, stage: int = 0) -> tuple[slice, ...]:
         """The cells that a step writes, as an index of the arrays: without the layers that boundary hold keeps."""
@@ -85,7 +86,7 @@ class Kernel(KernelOnArrays):
         return self._native.text(self._native.kernel_source, self._handle,
                                  _values.whole(stage, "stage", _RUN, _values.INT32))
 
-    def export(self, path: str | os.PathLike | None = None, *, name: str | None = None, stage: int = 0,
+    def export(self, path: str | os.PathLike[str] | None = None, *, name: str | None = None, stage: int = 0,
                with_main: bool = False, split_header: bool = False, architecture: str | None = None) -> str | None:
         """A CUDA file that nvcc alone builds: the kernel, a launcher, its evidence in a comment.
 
@@ -162,9 +163,10 @@ class Kernel(KernelOnArrays):
         if status:
             self._native.check(status)
 
-    def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
+    def advance(self, arrays: Sequence[Array], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
-                points: Points | None = None, series: Any = None, records: Any = None, same_layers: bool = False) -> Any:
+                points: Points | None = None, series: Any = None, records: Any = None,
+                same_layers: bool = False) -> Array | Any:
         """`steps` steps, asynchronous on the stream, with as many fused as the kernel was looked up for.
 
         Args:

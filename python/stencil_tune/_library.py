@@ -15,7 +15,7 @@ _lock = threading.Lock()
 generation = 0
 
 
-def handle_of(database: str | os.PathLike | None) -> int:
+def handle_of(database: str | os.PathLike[str] | None) -> int:
     """The library's handle for a database; None: STENCIL_TUNE_DB, else the user's data folder."""
     path = _values.path(database, "database") if database is not None else ""
     with _lock:

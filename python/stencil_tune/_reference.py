@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterable, Mapping, Sequence
 
 from . import _arrays, _native, _values
-from ._arguments import Evidence, KernelBase
+from ._arguments import Array, Evidence, KernelBase
 from ._errors import ArgumentError, Error
 from ._gradients.edges import edges_of
 from ._kernel import Until
@@ -41,7 +41,7 @@ def _load() -> c.CDLL:
     return _library
 
 
-def _numpy():
+def _numpy() -> Any:
     try:
         import numpy
     except ImportError as error:
@@ -115,10 +115,10 @@ class ReferenceKernel(KernelBase):
         """Sources and receivers, as Kernel.place_points() has them."""
         return ReferencePoints(self, sources, receivers, every)
 
-    def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
+    def advance(self, arrays: Sequence[Array], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
                 points: ReferencePoints | None = None, series: Any = None, records: Any = None,
-                same_layers: bool = False) -> Any:
+                same_layers: bool = False) -> Array | Any:
         """Steps as Kernel's: arrays take turns, and a list is reordered in place. series, records: arrays of NumPy."""
         arrays = _values.arrays(arrays)
         steps = _values.whole(steps, "steps", 0)
@@ -184,7 +184,7 @@ class ReferenceKernel(KernelBase):
             raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
         return _numpy_array(array)
 
-    def _writable(self, array: Any, place: int):
+    def _writable(self, array: Any, place: int) -> Any:
         view = self._view(array, place)
         if not view.flags.writeable:
             raise ArgumentError(f"{self.stencil.fields[place]} is read-only, and a step writes it")

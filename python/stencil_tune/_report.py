@@ -19,7 +19,7 @@ class TuningReport:
         history: what was told on the way: `elapsed_s`, `trials`, `best` and so on, in order.
     """
 
-    def __init__(self, data: dict, history: Sequence[dict], interrupted: bool = False,
+    def __init__(self, data: dict[str, Any], history: Sequence[dict[str, Any]], interrupted: bool = False,
                  make_page: Callable[[], str] = str):
         self.data = data
         self._make_page = make_page
@@ -28,12 +28,13 @@ class TuningReport:
         self.interrupted = interrupted
 
     @property
-    def rows(self) -> list[dict]:
+    def rows(self) -> list[dict[str, Any]]:
         """The table: the winner, then the textbook's kernels: `kernel`, and its trial's figures or why there are none."""
-        return self.data.get("kernels", [])
+        rows: list[dict[str, Any]] = self.data.get("kernels", [])
+        return rows
 
     @property
-    def winner(self) -> dict | None:
+    def winner(self) -> dict[str, Any] | None:
         """The first row, where some candidate won; else None."""
         first = self.rows[0] if self.rows else {}
         return first if first.get("kernel") in ("winner", "best predicted") and _ran(first) else None
@@ -63,7 +64,7 @@ class TuningReport:
 
     @property
     def notes(self) -> list[str]:
-        return self.data.get("notes", [])
+        return list(self.data.get("notes", []))
 
     def __str__(self) -> str:
         lines = [self.problem]

@@ -23,8 +23,8 @@ class UserKernelArgument(NamedTuple):
     is_written: bool
 
 
-def kernel(definition: str | os.PathLike, sizes: Mapping[str, int] | None = None, *, device: int | None = None,
-           database: str | os.PathLike | None = None) -> UserKernel:
+def kernel(definition: str | os.PathLike[str], sizes: Mapping[str, int] | None = None, *, device: int | None = None,
+           database: str | os.PathLike[str] | None = None) -> UserKernel:
     """The configuration of a kernel of your own that won for these sizes, else the next best known. Compiles nothing yet.
 
     Args:
@@ -63,29 +63,31 @@ class UserKernel:
         weakref.finalize(self, native.user_kernel_release, handle).atexit = False
         self.device: int = native.user_kernel_device(handle)
         self.arguments = tuple(
-            UserKernelArgument(native.user_kernel_argument_name(handle, i).decode(), native.user_kernel_argument_type(handle, i).decode(),
-                        native.user_kernel_argument_cells(handle, i), native.user_kernel_argument_is_written(handle, i) != 0)
+            UserKernelArgument(native.user_kernel_argument_name(handle, i).decode(),
+                               native.user_kernel_argument_type(handle, i).decode(),
+                               native.user_kernel_argument_cells(handle, i),
+                               native.user_kernel_argument_is_written(handle, i) != 0)
             for i in range(native.user_kernel_argument_count(handle)))
 
     @property
     def match(self) -> str:
         """How well it fits what was asked for: "exact" is best."""
-        return self._native.match_name(self._native.user_kernel_match(self._handle)).decode()
+        return str(self._native.match_name(self._native.user_kernel_match(self._handle)).decode())
 
     @property
     def code(self) -> str:
         """The configuration: "TILE=32,RX=4"."""
-        return self._native.user_kernel_code(self._handle).decode()
+        return str(self._native.user_kernel_code(self._handle).decode())
 
     @property
     def rate(self) -> float:
         """When it was tuned, in `unit`; 0: never."""
-        return self._native.user_kernel_rate(self._handle)
+        return float(self._native.user_kernel_rate(self._handle))
 
     @property
     def unit(self) -> str:
         """"GFLOP/s", "GB/s" or "launches/s"; empty: never tuned."""
-        return self._native.user_kernel_unit(self._handle).decode()
+        return str(self._native.user_kernel_unit(self._handle).decode())
 
     @property
     def source(self) -> str:
@@ -153,7 +155,7 @@ def _is_dense(layout: _arrays.Layout) -> bool:
 
 def _bf16_bits(number: float) -> int:
     """The nearest, ties to even."""
-    bits = struct.unpack("<I", struct.pack("<f", number))[0]
+    bits = int.from_bytes(struct.pack("<f", number), "little")
     if math.isnan(number):
         return bits >> 16 | 0x40
     return bits + 0x7fff + (bits >> 16 & 1) >> 16

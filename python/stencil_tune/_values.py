@@ -28,7 +28,7 @@ def refuse(given: Any, what: str, wanted: str) -> NoReturn:
 
 def whole(given: Any, what: str, least: int = -INT64 - 1, most: int = INT64) -> int:
     """A whole number of Python, NumPy or another library that is one by its type: 512.0 is none."""
-    value = given
+    value: int = given
     if type(given) is not int:
         try:
             value = operator.index(given)

@@ -4,4 +4,4 @@ from . import _native
 
 
 def version() -> str:
-    return _native.library().version().decode()
+    return str(_native.library().version().decode())

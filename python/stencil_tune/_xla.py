@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+from typing import Any, Callable
 
 from . import _arrays
 
@@ -98,7 +99,7 @@ def device_of(frame: CallFrame) -> int | None:
     get = _OrdinalGet(c.sizeof(_OrdinalGet), None, frame.context, 0)
     if api.device_ordinal_get(c.addressof(get)):
         return None
-    return get.ordinal
+    return int(get.ordinal)
 
 
 def layouts(items: _List, device: int | None) -> list[_arrays.Layout]:
@@ -110,11 +111,10 @@ def layouts(items: _List, device: int | None) -> list[_arrays.Layout]:
     return found
 
 
-def handler(run):
+def handler(run: Callable[[str, CallFrame], None]) -> Any:
     """A function of XLA's from run(the first attribute, a text, frame)."""
 
-    @_Function
-    def handle(address):
+    def handle(address: int) -> Any:
         frame = CallFrame.from_address(address)
         try:
             if _answers_metadata(frame):
@@ -126,4 +126,4 @@ def handler(run):
             create = _ErrorCreate(c.sizeof(_ErrorCreate), None, str(error).encode(), _INTERNAL)
             return frame.api.contents.error_create(c.addressof(create))
 
-    return handle
+    return _Function(handle)

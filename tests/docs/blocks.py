@@ -9,7 +9,7 @@ COMMANDS = re.compile(r" {4,}(stencil-tune|scripts/|build/|cmake|nvcc|bench/)\b"
 @dataclasses.dataclass
 class Block:
     language: str
-    note: str  # "fragment", "from FILE", or nothing
+    note: str  # "fragment", "from FILE", what a block of Python needs ("gpu", a package), or nothing
     text: str
     line: int
 

@@ -1,6 +1,7 @@
 """The Python blocks of README and of pages with such blocks, as one session a page. Those marked `gpu` run on a GPU alone,
-those marked `picture` where the site is made."""
+those marked with a package's name where it is installed, those marked `picture` where the site is made."""
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def test_a_pages_blocks_run_in_order(page, gpus, tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         code = compile(block.text, f"{page}:{block.line}", "exec")
-        if block.note not in ("gpu", "picture"):
+        if not block.note or block.note != "gpu" and importlib.util.find_spec(block.note):
             exec(code, session)  # pylint: disable=exec-used
 
 

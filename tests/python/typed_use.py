@@ -1,5 +1,7 @@
 """What a type checker must say of the package's interface; nothing here is run. `type: ignore` marks what it must refuse."""
 
+from typing import Any, Union
+
 import numpy
 from typing_extensions import assert_type
 
@@ -23,7 +25,9 @@ assert_type(kernel.updated(), tuple[slice, ...])
 assert_type(kernel.source(), str)
 kernel(u, u_next, coefficients={"alpha": 0.2}, region=(slice(None), slice(0, 4)), stream=7)
 kernel.prepare()(u=u, u_next=u_next)
-kernel.advance([u, u_next], steps=3)
+u = kernel.advance([u, u_next], steps=3)
+assert_type(kernel.advance([3, 4], steps=3), Union[int, Any])
+text: str = kernel.advance([u, u_next], steps=3)  # type: ignore[list-item]
 kernel.update_regions(u, u_next, regions=kernel.prepared_regions([(slice(1, 2), slice(None))]))
 st.lookup(heat, dims="64")  # type: ignore[arg-type]
 kernel.advance([u, u_next])  # type: ignore[call-arg]
@@ -32,6 +36,9 @@ kernel.update_regions(u, u_next, regions=[(slice(1, 2), slice(None))])  # type: 
 
 slow = st.lookup(heat, like=u, device="cpu")
 slow(u, u_next)
+u = slow.advance([u, u_next], steps=3)
+st.save_run("run.npz", slow, [u, u_next], steps=3)
+assert_type(st.load_run("run.npz", kernel, [u, u_next]), int)
 assert_type(slow.place_points({"u_next": [(1, 2.5)]}).records(3), int)
 slow.advance([u, u_next], steps=2, points=kernel.place_points())  # type: ignore[arg-type]
 

@@ -56,7 +56,7 @@ def zeros_outside(edges: Sequence[Edge]) -> str:
                     for axis, edge in zip("xyz", reversed(edges)))
 
 
-def layer(axis: int, index: int) -> tuple:
+def layer(axis: int, index: int) -> tuple[slice, ...]:
     """The index of one layer of an array."""
     return (slice(None),) * axis + (slice(index, index + 1),)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from .._errors import ArgumentError
 from .._lookup import kernel_for
@@ -178,7 +178,8 @@ class Run:
         everything = {**constants, **back}
         return [everything.get(name) for name in self.stencil.inputs], total
 
-    def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool):
+    def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None,
+                              needed: bool) -> Iterator[dict[str, Any] | None]:
         """The inputs of each step, the last one's first; None for each where nobody needs them.
 
         Checkpoints: every sqrt(steps)th state is kept, and those between are computed again (Griewank and Walther,
@@ -229,7 +230,7 @@ class Run:
                 result[name] = self.ops.zeros(like, like.shape)
         return result
 
-    def _pass_layers_on(self, now: dict[str, Any], to: str, slabs: Sequence[tuple], gradient: Any) -> None:
+    def _pass_layers_on(self, now: dict[str, Any], to: str, slabs: Sequence[tuple[slice, ...]], gradient: Any) -> None:
         """The gradient of held layers goes to the field that they are of, and is no longer the output's."""
         for slab in slabs:
             if to not in now:
@@ -245,7 +246,7 @@ class Run:
         """The field whose held layers an output has."""
         return self.stencil.fields[self.stencil._layers[self.fields[output]]]
 
-    def _values_by_stage(self, before: Mapping[str, Any], coefficients: Mapping[str, float] | None) -> list[dict]:
+    def _values_by_stage(self, before: Mapping[str, Any], coefficients: Mapping[str, float] | None) -> list[dict[str, Any]]:
         """What each stage of a step reads."""
         values, read = dict(before), []
         for stage in self.stages[:-1]:

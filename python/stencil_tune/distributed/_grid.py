@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import os
 import weakref
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from .. import _arrays, _library, _native, _streams, _values
 from .._arguments import KernelBase
@@ -30,10 +30,10 @@ class Grid(KernelBase):
     whose current GPU becomes `device`. Arrays are dense, in host memory, and indexed [z, y, x].
     """
 
-    def __init__(self, stencil: Stencil | str | os.PathLike, *, ranks: Any, dims: int | Sequence[int] | None = None,
+    def __init__(self, stencil: Stencil | str | os.PathLike[str], *, ranks: Any, dims: int | Sequence[int] | None = None,
                  shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
                  steps: int = 1, cut: Sequence[int] | None = None, steps_per_exchange: int = 0, overlap: bool = False,
-                 timeout: float = 0, device: int = 0, stream: int = 0, database: str | os.PathLike | None = None):
+                 timeout: float = 0, device: int = 0, stream: int = 0, database: str | os.PathLike[str] | None = None):
         """Cuts the grid, looks up and compiles this rank's kernel, and makes its fields, zero at first.
 
         Args:
@@ -91,12 +91,12 @@ class Grid(KernelBase):
     @property
     def evidence(self) -> str:
         """Why this rank's kernel."""
-        return self._native.grid_evidence(self._handle).decode()
+        return str(self._native.grid_evidence(self._handle).decode())
 
     @property
     def steps_per_exchange(self) -> int:
         """The same on all ranks."""
-        return self._native.grid_steps_per_exchange(self._handle)
+        return int(self._native.grid_steps_per_exchange(self._handle))
 
     def write(self, field: str, cells: Any) -> None:
         """Sets this rank's own cells of a field. One that varies along some axes alone, or with time, is
@@ -158,11 +158,11 @@ class Grid(KernelBase):
                     *self._host("into", into, shape, written=True, dtype=points.dtype))
         return into
 
-    def save(self, path: str | os.PathLike, steps: int) -> None:
+    def save(self, path: str | os.PathLike[str], steps: int) -> None:
         """Own cells of all fields to the file `path`.RANK of each rank, with the number of steps made so far."""
         self._check(self._native.grid_save, os.fsencode(_values.path(path, "path")), _values.whole(steps, "steps"))
 
-    def load(self, path: str | os.PathLike) -> int:
+    def load(self, path: str | os.PathLike[str]) -> int:
         """The way back. Returns the number of steps."""
         steps = c.c_int64()
         self._check(self._native.grid_load, os.fsencode(_values.path(path, "path")), c.byref(steps))
@@ -170,13 +170,13 @@ class Grid(KernelBase):
 
     # ---- what the methods above have in common
 
-    def _check(self, function, *arguments) -> None:
+    def _check(self, function: Callable[..., int], *arguments: Any) -> None:
         status = function(self._handle, *arguments)
         if status != 0 and self._callbacks is not None:
             self._callbacks.raise_failure()
         self._native.check(status)
 
-    def _made(self, function, *arguments) -> int:
+    def _made(self, function: Callable[..., int], *arguments: Any) -> int:
         made = c.c_void_p()
         status = function(*arguments, c.byref(made))
         if status != 0 and self._callbacks is not None:
@@ -227,6 +227,6 @@ def _handle_of(points: Any) -> int:
     return points._handle
 
 
-def _release(native, handle: int, _ranks, _callbacks) -> None:
+def _release(native: _native.Library, handle: int, _ranks: Any, _callbacks: Any) -> None:
     if not _native.has_forked():
         native.grid_release(handle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import ctypes as c
 import dataclasses
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from .. import _native, _values
 from .._errors import ArgumentError
@@ -130,7 +130,7 @@ class Callbacks:
         if failure is not None:
             raise failure
 
-    def _guarded(self, work) -> int:
+    def _guarded(self, work: Callable[[], None]) -> int:
         try:
             work()
         except BaseException as failure:
@@ -138,12 +138,12 @@ class Callbacks:
             return 1
         return 0
 
-    def _exchange(self, _, sends, send_count, receives, receive_count) -> int:
+    def _exchange(self, _: Any, sends: Any, send_count: int, receives: Any, receive_count: int) -> int:
         return self._guarded(lambda: self._ranks.exchange(_messages(sends, send_count),
                                                           _messages(receives, receive_count)))
 
-    def _all_gather(self, _, mine, count, everything) -> int:
-        def gather():
+    def _all_gather(self, _: Any, mine: Any, count: int, everything: Any) -> int:
+        def gather() -> None:
             said = self._ranks.all_gather(c.string_at(mine, count))
             if len(said) != count * self._ranks.size:
                 raise ArgumentError(f"all_gather returned {len(said)} bytes: {count} of each of {self._ranks.size} ranks "
@@ -152,10 +152,10 @@ class Callbacks:
 
         return self._guarded(gather)
 
-    def _abort(self, _) -> None:
+    def _abort(self, _: Any) -> None:
         self._guarded(self._ranks.abort)
 
 
-def _messages(transfers, count: int) -> list[Message]:
+def _messages(transfers: Any, count: int) -> list[Message]:
     return [(transfers[i].peer, memoryview((c.c_char * transfers[i].bytes).from_address(transfers[i].data)).cast("B"))
             for i in range(count)]
