@@ -12,8 +12,8 @@ from ._errors import ArgumentError
 from ._request import Grid, describe
 from ._stencil import Stencil
 
-#: Of the arrays that a run is given. It returns one of them where the state is one field, which a type checker holds, and a
-#: tuple where it is several; how many is the stencil's, which no type says: hence `Array | Any`.
+#: The type of the arrays that a run is given. A run returns one of them where the state is one field, a tuple where it is
+#: several. No type says how many fields a stencil has: `Array | Any` holds a type checker to the first.
 Array = TypeVar("Array")
 
 

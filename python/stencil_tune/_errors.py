@@ -1,5 +1,7 @@
 """What cannot do what was asked raises Error: a code for programs, a message for people."""
 
+import re
+
 
 class Error(RuntimeError):
     """What was asked, what was found and what to do.
@@ -33,6 +35,13 @@ _CLASSES = {
 }
 
 
+# What messages call by its name in C++ or on the command line, as Python has it.
+_WORDS = ((r"--layer (\w+(?:=\w+)?)", r'with_layer("\1")'), (r"--db\b", "database="),
+          (r"\b(?:Kernel|Request|LibraryOptions|DistributedOptions)::", ""))
+
+
 def error_of(code: str, message: str) -> Error:
     """The exception for an error of the library."""
+    for elsewhere, here in _WORDS:
+        message = re.sub(elsewhere, here, message)
     return _CLASSES.get(code, Error)(message, code)

@@ -38,14 +38,14 @@ class Stencil:
         stages: sweeps a step.
     """
 
-    def __init__(self, handle: int, source: tuple[int, str, str], origin: str = ""):
+    def __init__(self, handle: int, source: tuple[int, str, str], file_name: str = ""):
         native = _native.library()
         weakref.finalize(self, native.stencil_release, handle).atexit = False
         self._handle = handle
         self._source = source
-        self._origin = origin  # the file of a definition, whose name is the stencil's where the text says none
+        self._file_name = file_name  # name of a definition's file, which is the stencil's where the text says none
         self._derivatives: dict[str, Stencil] = {}
-        self._written = json.dumps([*source, native.stencil_rank(handle), origin])  # what written_stencil() reads
+        self._written = json.dumps([*source, native.stencil_rank(handle), file_name])  # what written_stencil() reads
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()
         self.rank: int = native.stencil_rank(handle)
@@ -133,7 +133,7 @@ class Stencil:
             takes = [which[1:].encode() if which[0] == "l" else int(which[1:])] if len(which) > 1 else []
             kind, text, before = self._source
             self._derivatives[which] = Stencil(native.handle(make, self._handle, *takes),
-                                               (kind, text, f"{before} {which}".lstrip()), self._origin)
+                                               (kind, text, f"{before} {which}".lstrip()), self._file_name)
         return self._derivatives[which]
 
     def show(self) -> str:
@@ -206,7 +206,7 @@ def _read(definition: str | os.PathLike[str], rank: int) -> Stencil:
     is_path = isinstance(definition, os.PathLike)
     text = _values.path(definition, "definition") if is_path else _values.text(definition, "definition")
     if text.endswith(".toml"):
-        return _made(_DEFINE, _text_of(text), rank, text)
+        return _made(_DEFINE, _text_of(text), rank, os.path.basename(text))
     if is_path or re.fullmatch(r"[\w-]+", text):
         return _made(_LOAD, text, rank)
     return _made(_DEFINE if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE) else _PARSE, text, rank)
@@ -220,21 +220,21 @@ def _text_of(path: str) -> str:
         return file.read()
 
 
-def _made(kind: int, text: str, rank: int, origin: str = "") -> Stencil:
+def _made(kind: int, text: str, rank: int, file_name: str = "") -> Stencil:
     native = _native.library()
     if kind == _LOAD:
         handle = native.handle(native.stencil_load, os.fsencode(text))
     elif kind == _PARSE:
         handle = native.handle(native.stencil_parse, text.encode(), rank)
     else:
-        handle = native.handle(native.stencil_define, text.encode(), os.fsencode(origin or "definition"))
-    return Stencil(handle, (kind, text, ""), origin)
+        handle = native.handle(native.stencil_define, text.encode(), os.fsencode(file_name or "definition"))
+    return Stencil(handle, (kind, text, ""), file_name)
 
 
 def written_stencil(written: str) -> Stencil:
     """From all that made another one, `_written`, perhaps in another process."""
-    kind, text, derivatives, rank, origin = json.loads(written)
-    result = _made(kind, text, rank, origin)
+    kind, text, derivatives, rank, file_name = json.loads(written)
+    result = _made(kind, text, rank, file_name)
     for which in derivatives.split():
         result = result._derivative(which)
     return result

@@ -89,7 +89,7 @@ def _stencil_options(stencil: Stencil, folder: str) -> list[str]:
         return ["--stencil", text, *widths]
     if kind != _DEFINE:
         return ["--expr", text, *widths]
-    path = os.path.join(folder, os.path.basename(stencil._origin) or "definition.toml")
+    path = os.path.join(folder, stencil._file_name or "definition.toml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return ["--stencil", path, *widths]

@@ -41,7 +41,7 @@ void note_other_sweeps(Kernel::State& state) {
   }
 }
 
-/// Of the kernels that most of a long run goes through the one that matches worst. Small zones do not count.
+/// The worst match among the kernels that most of a long run goes through. Small zones do not count.
 const Evidence& worst_of(const Kernel::State& state) {
   const std::vector<StageKernel>& main = state.main_stages();
   constexpr double kSmallZone = 0.02;  // share of the cells

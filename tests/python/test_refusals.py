@@ -105,6 +105,13 @@ def test_grids_are_said_once():
     assert st.lookup("heat2d", shape=SHAPE).dims == st.lookup("heat2d", dims=SHAPE[::-1]).dims
 
 
+def test_the_librarys_messages_have_pythons_words(tmp_path):
+    other = tmp_path / "winners.db"
+    other.write_text("no database")
+    with pytest.raises(st.Error, match="nothing was changed; name another file with database=$"):
+        st.lookup("heat2d", dims=64, database=other)
+
+
 def test_a_grid_of_which_boundary_hold_keeps_every_cell():
     """As the command line, which has nothing to tune there."""
     for device in (0, "cpu"):

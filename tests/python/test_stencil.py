@@ -78,7 +78,7 @@ def test_names_files_and_definitions_are_told_apart(tmp_path):
 def test_layers_have_the_widths_that_are_given():
     bare = st.stencil(LAYERED)
     assert bare.layer_fields == {"m": "y", "m_next": "y"} and not bare.profiles
-    with pytest.raises(st.ArgumentError, match="say how many cells"):
+    with pytest.raises(st.ArgumentError, match=r'say how many cells they have \(with_layer\("20"\)\)'):
         st.lookup(bare, shape=(6, 4), dtype="f64", device="cpu")
     wide = bare.with_layer("x=1:0,y=0:2")
     assert wide.key == bare.key and wide.layer_fields == bare.layer_fields
