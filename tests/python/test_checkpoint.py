@@ -98,6 +98,30 @@ def test_places_and_numbers_of_steps(where, tmp_path, dtype):
     numpy.testing.assert_array_equal(host(second[0]), host(whole[0]))
 
 
+def test_steps_that_are_fused_in_half_precision(gpus, tmp_path):
+    """Between fused steps cells are not rounded to 16 bits: the cut is after a launch."""
+    upwind = st.stencil("u_next = u + a*(u[x-1] + 2*u[x+1] + 3*u[y-1] + 2*u[y+1] - 8*u); a = 0.0625", rank=2)
+    shape, database = (40, 96), tmp_path / "winners.db"
+    st.tune(upwind, shape=shape, dtype="f16", steps=8, predict_for="h200", max_trials=1, database=database, progress=False,
+            candidates=["temporal.bx32.by1.rx3.pf2.t3"])
+    kernel = st.lookup(upwind, shape=shape, dtype="f16", steps=8, device=0, database=database)
+    assert kernel.fused_steps == 3
+    start = numpy.random.default_rng(3).random(shape).astype("f2")
+
+    def pair(values):
+        return [CudaArray(gpus.own(aligned(values))) for _ in range(2)]
+
+    whole = kernel.advance(pair(start), steps=8).host
+    for cut, is_whole in ((3, True), (6, True), (4, False)):
+        first, second = pair(start), pair(numpy.zeros_like(start))
+        kernel.advance(first, steps=cut)
+        st.save_run(tmp_path / "run.npz", kernel, first, cut)
+        made = st.load_run(tmp_path / "run.npz", kernel, second)
+        after = kernel.advance(second, steps=8 - made).host
+        assert numpy.array_equal(after, whole) == is_whole, cut
+        numpy.testing.assert_allclose(after, whole, rtol=0.01)
+
+
 def test_padded_rows_keep_what_lies_between_them(gpus, tmp_path):
     heat = st.stencil("u_next = u + alpha*laplacian(u); alpha = 0.1", rank=2)
     rooms = [gpus.own(aligned(numpy.random.default_rng(seed).random((6, 40)).astype("f4"))) for seed in range(4)]
