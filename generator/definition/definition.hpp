@@ -16,7 +16,7 @@ struct DefinitionLimits {
   int nesting = 64;                 ///< parentheses, brackets and calls within each other
   std::size_t nodes = 20000;        ///< size of the expression graph; four times as many before anything is simplified
   std::size_t shifted = 2'000'000;  ///< nodes visited to evaluate operators at neighbouring cells; likewise
-  int fields = 64;
+  int fields = 128;
   int coefficients = 256;
   int stages = 16;
   int offset = 16;    ///< cells on each axis

@@ -77,7 +77,7 @@ struct Kernel::State {
   std::unique_ptr<LayerCopier> layers;     ///< null where there is no driver
   std::unique_ptr<PointKernels> point_kernels = std::make_unique<PointKernels>();
   std::shared_ptr<Measuring> measuring;  ///< null where the stencil measures nothing, or there is no driver
-  Evidence run_evidence{};  ///< the worst match among main_stages(), with the rate of all of them together
+  Evidence run_evidence{};               ///< the worst match among main_stages(), with the rate of all of them together
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }

@@ -68,6 +68,26 @@ def test_random_numbers_follow_from_seed_cell_and_step(made):
             numpy.testing.assert_allclose(on_cpu, u_next, rtol=0, atol=1e-14 if dtype == "f64" else 3e-6)
 
 
+def test_as_many_fields_as_there_may_be(made):
+    """64 that take turns, each a mean with the next one's neighbour: one kernel for all, and stages of half of them."""
+    half = range(64)
+    updates = [f'g{i} = "0.5*f{i} + 0.5*f{(i + 1) % 64}[x+1]"' for i in half]
+    turns = "[rotate]\n" + "\n".join(f'g{i} = "f{i}"' for i in half)
+    head = "rank = 2\nfields = [" + ", ".join(f'"f{i}", "g{i}"' for i in half) + "]\n"
+    draw = numpy.random.default_rng(4)
+    start = [draw.uniform(-1, 1, (4, 40)) for _ in half]
+    now = start
+    for _ in range(3):
+        now = [0.5 * now[i] + 0.5 * numpy.roll(now[(i + 1) % 64], -1, axis=1) for i in half]
+    for stages in ([updates], [updates[:32], updates[32:]]):
+        text = head + "".join("[[stage]]\n" + "\n".join(stage) + "\n" for stage in stages) + turns
+        kernel = st.lookup(st.stencil(text), shape=(4, 40), dtype="f32", boundary="periodic")
+        arrays = [CudaArray(made(start[place // 2], (4, 40), numpy.float32)) for place in range(128)]
+        kernel.advance(arrays, steps=3)
+        for i in half:
+            numpy.testing.assert_allclose(arrays[2 * i].host, now[i], rtol=0, atol=1e-6)
+
+
 def waves(p, q, series, source, receivers):
     """What the kernel below does, and what it records."""
     records = []
