@@ -120,6 +120,8 @@ _FUNCTIONS = {
     "stencil_stage": (c.c_int, [_HANDLE, c.c_int32, _OUT]),
     "stencil_with_layers": (c.c_int, [_HANDLE, c.c_char_p, _OUT]),
     "stencil_is_linear": (c.c_int32, [_HANDLE]),
+    "stencil_is_placed": (c.c_int32, [_HANDLE, c.POINTER(c.c_int32), c.POINTER(c.c_int32)]),
+    "stencil_layer_widths": (c.c_int32, [_HANDLE, c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
     "stencil_describe": (c.c_int, [_HANDLE, _OUT]),
     "stencil_definition": (c.c_int, [_HANDLE, _OUT]),
     "check_request": (c.c_int, [c.POINTER(Request), _OUT]),

@@ -82,6 +82,11 @@ class Stencil:
         low, high = (c.c_int32 * _native.MAX_RANK)(), (c.c_int32 * _native.MAX_RANK)()
         native.check(native.stencil_reach(handle, low, high))
         self._reach: list[tuple[int, int]] = list(zip(low, high))  # from x on
+        self._is_placed = bool(native.stencil_is_placed(handle, low, high))
+        self._profile_reach: list[tuple[int, int]] = list(zip(low, high))
+        first, last = (c.c_int64 * _native.MAX_RANK)(), (c.c_int64 * _native.MAX_RANK)()
+        has_widths = native.stencil_layer_widths(handle, first, last)
+        self._widths: list[tuple[int, int]] | None = list(zip(first, last)) if has_widths else None  # of layers, from x on
 
     @property
     def is_linear(self) -> bool:
@@ -93,7 +98,7 @@ class Stencil:
 
         It reads the gradients of the outputs, "grad_u_next", and of the inputs those that derivatives depend on, and
         writes the gradients of the inputs, "grad_u". On periodic and zero boundaries it is the adjoint as it stands;
-        stencil_tune.torch adds what others need at their edges.
+        stencil_tune.torch adds what others need at their edges, and stencils that are not the same everywhere.
         """
         return self._derivative("a")
 

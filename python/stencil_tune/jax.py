@@ -185,10 +185,10 @@ class _Run(Run):
         after = _run_call(self.stencil, self.boundary, self.steps, coefficients, [_value(array) for array in inputs])
         return after[:len(self.state)]
 
-    def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str, coefficients: Mapping[str, float] | None,
+    def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str, coefficients: Any, place: Any,
                   layers: Mapping[str, Any] | None = None) -> dict[str, Any]:
         outputs = [name for name in stencil.arguments if name not in stencil.inputs]
-        after = _run_call(stencil, boundary, 0, self._known(stencil, coefficients), [_value(array) for array in inputs])
+        after = _run_call(stencil, boundary, 0, coefficients, [_value(array) for array in inputs])
         made = dict(zip(outputs, map(_Box, after)))
         if layers is not None:
             for slab in shell(edges_of(stencil, boundary, _value(inputs[0]).shape), 0):

@@ -1,5 +1,6 @@
 // The C interface: stencils from text, and what was understood of it.
 #include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/derivatives/differentiated.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/describe.hpp"
 #include "generator/stencil/measures.hpp"
@@ -8,6 +9,9 @@
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/definition_writer.hpp"
 #include "runtime/library/launch/rotation.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace stencil_tune {
 
@@ -251,6 +255,22 @@ int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, i
 
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil) {
   return stencil != nullptr && is_linear(stencil->stencil) ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_is_placed(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high) {
+  if (stencil == nullptr || low == nullptr || high == nullptr) return 0;
+  const std::array<Reach, kMaxRank> reach = profile_reach(stencil->stencil);
+  std::transform(reach.begin(), reach.end(), low, [](const Reach& axis) { return axis.low; });
+  std::transform(reach.begin(), reach.end(), high, [](const Reach& axis) { return axis.high; });
+  return is_placed(stencil->stencil) ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_layer_widths(const stencil_tune_stencil* stencil, int64_t* low, int64_t* high) {
+  if (stencil == nullptr || low == nullptr || high == nullptr) return 0;
+  const LayerWidths widths = stencil->stencil.layers.value_or(LayerWidths{});
+  std::copy(widths.low.begin(), widths.low.end(), low);
+  std::copy(widths.high.begin(), widths.high.end(), high);
+  return stencil->stencil.layers ? 1 : 0;
 }
 
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high) {

@@ -5,11 +5,11 @@ import pytest
 from device_arrays import CudaArray, aligned
 from edge_cases import OPEN_FAULTS
 from test_distributed import Group
+from test_gradient import Numpy
 
 import stencil_tune as st
 from stencil_tune import distributed
 from stencil_tune._gradients.run import Run
-from test_edges_random import OnHost
 
 TURNED = "a_next = 0.5*b[x-1] + 0.5*a; b_next = 0.5*a[x+1] + 0.5*b"
 OLDER = """
@@ -100,7 +100,7 @@ def test_an_intermediate_has_the_layers_of_what_its_stage_stands_for(gpus):
     ones = numpy.ones((12, 16))
     for where in (None, gpus):
         numpy.testing.assert_allclose(run(rk3, {"u": ones}, 3, where)["u"], 1, rtol=1e-14)
-    numpy.testing.assert_allclose(Run(rk3, "hold", 3, OnHost()).forward([ones], None)[0], 1, rtol=1e-14)
+    numpy.testing.assert_allclose(Run(rk3, "hold", 3, Numpy()).forward([ones], None)[0], 1, rtol=1e-14)
 
 
 @once_mended("intermediate_layers")
@@ -170,7 +170,7 @@ p = "p1"
 p1 = "p2"
 """)
     assert skipping.inputs == ("p", "p1", "p2")
-    forward = Run(skipping, "periodic", 2, OnHost())
+    forward = Run(skipping, "periodic", 2, Numpy())
     p, p1, p2 = forward.forward([UP, DOWN, 0 * UP], None)
     first = 0.5 * numpy.roll(UP, -1)
     numpy.testing.assert_array_equal(p, 0.5 * numpy.roll(first, -1) - 0.25 * numpy.roll(DOWN, 1))
@@ -182,5 +182,5 @@ p1 = "p2"
 def test_coefficients_have_gradients_beside_a_probe():
     probed = st.stencil('rank = 1\nfields = ["u", "u_next", "probe"]\n[coefficients]\nk = 0.5\n[update]\n'
                         'u_next = "k*u[x-1]"\nprobe = "k*u"\n[rotate]\nu_next = "u"\n')
-    _, total = Run(probed, "periodic", 2, OnHost()).backward([UP], [numpy.ones(8)], None, for_coefficients=True)
+    _, total = Run(probed, "periodic", 2, Numpy()).backward([UP], [numpy.ones(8)], None, for_coefficients=True)
     assert total == {"k": pytest.approx(2 * 0.5 * UP.sum())}

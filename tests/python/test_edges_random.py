@@ -17,11 +17,12 @@ from device_arrays import CudaArray, aligned
 from edge_cases import ALL_FAULTS, OPEN_FAULTS, PROBLEM_WORDS, Wishes, faults_shown, random_case
 from edge_oracle import MIRRORS, reads_of
 from test_distributed import Group
+from test_gradient import Numpy
 from test_gradient_on_kernels import ops  # noqa: F401, a fixture
 
 import stencil_tune as st
 from stencil_tune import _native, distributed
-from stencil_tune._gradients.padding import ArrayOperations
+from stencil_tune._gradients.propagation import Propagation, Shot
 from stencil_tune._gradients.run import Run
 
 STEP = 1e-5  # half the distance of a central difference
@@ -244,22 +245,6 @@ def test_grids_that_are_cut_agree(seed, layers, gpus, tmp_path):
 # ---- gradients ----
 
 
-class OnHost(ArrayOperations):
-    """Arrays of NumPy, and the reference."""
-
-    def empty(self, like):
-        return numpy.full(like.shape, numpy.nan)  # what nobody writes shows
-
-    def zeros(self, like, shape):
-        return numpy.zeros(shape)
-
-    def copy(self, array):
-        return array.copy()
-
-    def total(self, array):
-        return array.sum()
-
-
 def expect_gradients(case, ops):
     """Gradients by all inputs and coefficients, along one direction in the space of all fields."""
     stencil, evaluator, before = stencil_of(case), case.evaluator(), case.values()
@@ -289,12 +274,72 @@ def expect_gradients(case, ops):
 
 @pytest.mark.parametrize("seed", seeds(100))
 def test_gradients_are_differences(seed):
-    expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), OnHost())
+    expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), Numpy())
 
 
 @pytest.mark.parametrize("seed", seeds(3))
 def test_gradients_on_kernels_are_differences(seed, ops):
     expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), ops)
+
+
+def expect_gradients_of_a_shot(case, ops, draw):
+    """The run, and its gradients by all fields, series and coefficients, along one direction in each of these spaces."""
+    stencil, evaluator, before = stencil_of(case), case.evaluator(), case.values()
+    numbers = numpy.random.default_rng(case.seed)
+    sources, receivers = points_of(case, draw) if takes_points(case, st.lookup(
+        stencil, shape=case.shape, dtype="f64", boundary=case.boundary_text, device="cpu")) else ([], [])
+    shot = Shot(by_field(sources), by_field(receivers))
+    series = ops.copy(numbers.uniform(-1, 1, (case.steps, len(sources))))
+    run = Propagation(stencil, case.boundary_text, case.steps, ops, shot, series, draw.choice((0, 1, 2)),
+                      case.origin or None, case.first_step)
+    inputs = [ops.copy(before[name]) for name in stencil.inputs]
+    state, records, kept = run.propagate(inputs, None)
+    wanted, recorded = evaluator.advance(before, case.steps, step=case.first_step, series=series, sources=sources,
+                                         receivers=receivers)
+    expect(case, run.state, dict(zip(run.state, state)), wanted)
+    expect(case, ["records"], {"records": records}, {"records": recorded})
+
+    of_state = [ops.copy(numbers.uniform(-1, 1, case.shape)) for _ in run.state]
+    of_records = ops.copy(numbers.uniform(-1, 1, recorded.shape))
+    back, of_coefficients = run.gradients(inputs, of_state, of_records, kept, None, bool(stencil.coefficients))
+
+    def loss(fields=before, series=series, coefficients=None):
+        evaluator.coefficients.update(coefficients or {})
+        after, seen = evaluator.advance(fields, case.steps, step=case.first_step, series=series, sources=sources,
+                                        receivers=receivers)
+        evaluator.coefficients.update(stencil.coefficients)
+        return float((seen * of_records).sum()) + sum(
+            float((evaluator.where_it_exists(name, after[name]) * of).sum()) for name, of in zip(run.state, of_state))
+
+    def expect_close(got, high, low, what):
+        assert got == pytest.approx((high - low) / (2 * STEP), rel=1e-6, abs=1e-8), f"{what}, {case}\n{again(case)}"
+
+    for name, gradient in zip(stencil.inputs, back):
+        if name in stencil.profiles:
+            continue
+        way = STEP * numbers.uniform(-1, 1, case.shape)
+        got = 0 if gradient is None else float((way * gradient).sum()) / STEP
+        expect_close(got, *(loss({**before, name: before[name] + sign * way}) for sign in (1, -1)), name)
+    way = STEP * numbers.uniform(-1, 1, series.shape)
+    expect_close(float((way * run.of_series).sum()) / STEP, loss(series=series + way), loss(series=series - way), "series")
+    for name, value in stencil.coefficients.items():
+        expect_close(of_coefficients.get(name, 0), *(loss(coefficients={name: value + by}) for by in (STEP, -STEP)), name)
+
+
+SHOT_WISHES = Wishes(smooth=True, placed=True)
+
+
+@with_layers
+@pytest.mark.parametrize("seed", seeds(60))
+def test_gradients_of_shots_are_differences(seed, layers):
+    wishes = dataclasses.replace(SHOT_WISHES, layers=layers, roomy=4*layers)
+    expect_gradients_of_a_shot(random_case(seed, wishes, OPEN_FAULTS & OF_GRADIENTS), Numpy(), random.Random(seed))
+
+
+@pytest.mark.parametrize("seed", seeds(3))
+def test_gradients_of_shots_on_kernels_are_differences(seed, ops):
+    wishes = dataclasses.replace(SHOT_WISHES, layers=True, roomy=4)
+    expect_gradients_of_a_shot(random_case(seed, wishes, OPEN_FAULTS & OF_GRADIENTS), ops, random.Random(seed))
 
 
 KINDS_OF_LAYERS = {"one end", "two widths", "overlap", "wider than the grid", "read beyond", "read in another axis", "level",

@@ -13,11 +13,6 @@
 namespace stencil_tune {
 namespace {
 
-Offset moved(Offset offset, const Offset& by) {
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) offset[axis] += by[axis];
-  return offset;
-}
-
 Offset opposite(Offset offset) {
   for (int& cells : offset) cells = -cells;
   return offset;
@@ -36,18 +31,20 @@ std::string gradient_of(const Stencil& stencil, int field) {
 StencilBuilder start(const Differentiated& from, std::string_view what) {
   StencilBuilder made = from.start(what);
   for (const Update& update : from.stencil().stages.front().updates)
-    made.field(gradient_of(from.stencil(), update.output));
+    field_like(made, gradient_of(from.stencil(), update.output), from.stencil(), update.output);
   return made;
 }
 
 /// The gradient of an output times the derivative, at the cell that is `offset` away. 0 where the gradient is, also
 /// where the derivative is not finite there, as beyond an edge.
-NodeId term(const Differentiated& from, StencilBuilder& to, int output, NodeId derivative, const Offset& offset) {
+NodeId term(const Differentiated& from, StencilBuilder& to, int output, NodeId derivative, const Offset& offset,
+            Distances distances) {
   const Stencil& extended = from.extended();
   const auto read = [&](const Node& node) {
-    return to.read(to.field(extended.fields[static_cast<std::size_t>(node.index)]), moved(node.offset, offset));
+    const std::string& name = extended.fields[static_cast<std::size_t>(node.index)];
+    return to.read(field_like(to, name, extended, node.index), moved(node.offset, offset));
   };
-  const NodeId weight = Rewritten(extended, to, read).copy(derivative);
+  const NodeId weight = Rewritten(extended, to, read, offset, distances).copy(derivative);
   const NodeId gradient = to.read(to.field(gradient_of(from.stencil(), output)), offset);
   if (is_literal(to, weight, 0)) return kNoNode;
   const NodeId product = to.apply(Operation::multiply, weight, gradient);
@@ -117,7 +114,8 @@ Stencil adjoint_of(const Stencil& stencil) {
     for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
       const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
       if (node.op != Operation::read || derivatives.at(id) == kNoNode) continue;
-      gradients[node.index].add(adjoint, term(from, adjoint, output, derivatives.at(id), opposite(node.offset)));
+      gradients[node.index].add(
+          adjoint, term(from, adjoint, output, derivatives.at(id), opposite(node.offset), Distances::of_coefficients));
     }
   }
   std::erase_if(gradients, [](const auto& entry) { return entry.second.id == kNoNode; });
@@ -128,7 +126,9 @@ Stencil adjoint_of(const Stencil& stencil) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("stencil '{}' has no derivative with respect to a field", stencil.name));
   }
-  for (const auto& [input, sum] : gradients) adjoint.update(adjoint.field(gradient_of(stencil, input)), sum.id);
+  for (const auto& [input, sum] : gradients) {
+    adjoint.update(field_like(adjoint, gradient_of(stencil, input), stencil, input), sum.id);
+  }
   rotate_back(stencil, gradients, adjoint);
   return std::move(adjoint).build();
 }
@@ -141,7 +141,8 @@ Stencil coefficient_adjoint_of(const Stencil& stencil) {
     for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
       const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
       if (node.op != Operation::coefficient || derivatives.at(id) == kNoNode) continue;
-      gradients[node.index].add(adjoint, term(from, adjoint, output, derivatives.at(id), {0, 0, 0}));
+      gradients[node.index].add(adjoint,
+                                term(from, adjoint, output, derivatives.at(id), {0, 0, 0}, Distances::of_the_grid));
     }
   }
   std::erase_if(gradients, [](const auto& entry) { return entry.second.id == kNoNode; });

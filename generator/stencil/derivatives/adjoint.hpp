@@ -18,8 +18,12 @@ std::string gradient_name(const std::string& field);
 /// The adjoint of a stencil of one stage: reads the gradients of its outputs, and of its own inputs those that the
 /// derivatives depend on, and writes the gradient of each input that has one. Coefficients are the same, in the same
 /// order. Where each output becomes an input after a step and nothing else moves, the gradients rotate the other way.
-/// On a boundary that is periodic it is the adjoint as it stands, and on one that is zero too. Where |x|, min, max and
-/// a select have no derivative, one side's counts (0 for |x|).
+/// On a boundary that is periodic it is the adjoint as it stands, and on one that is zero too, where the update is the
+/// same everywhere. Coordinates, profiles, layers and distances from edges are those of the cell that read: they are
+/// right in a launch with zeros outside, on a grid that has room for what cells read beyond its edges. Distances come
+/// from coordinates and the coefficients edge_coefficient_name(), which follow the stencil's own. The gradient of a
+/// field that exists in layers alone exists there. Where |x|, min, max and a select have no derivative, one side's
+/// counts (0 for |x|).
 /// Throws Error(invalid_argument) for several stages, or where no input has a derivative.
 Stencil adjoint_of(const Stencil& stencil);
 

@@ -1,5 +1,6 @@
 #include "generator/stencil/derivatives/differentiated.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -102,6 +103,39 @@ void Derivatives::pass_on_power(NodeId base, NodeId exponent, NodeId power, Node
   add(exponent, times(times(bar, power), builder_.apply(Operation::logarithm, base)));
 }
 
+bool is_placed(const Stencil& stencil) {
+  return !stencil.layer_fields.empty() ||
+         std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) { return is_place(node.op); });
+}
+
+std::array<Reach, kMaxRank> profile_reach(const Stencil& stencil) {
+  std::array<Reach, kMaxRank> reach{};
+  for (const Node& node : stencil.nodes) {
+    if (node.op != Operation::profile) continue;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      reach[axis].low = std::min(reach[axis].low, node.offset[axis]);
+      reach[axis].high = std::max(reach[axis].high, node.offset[axis]);
+    }
+  }
+  return reach;
+}
+
+Offset moved(Offset offset, const Offset& by) {
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) offset[axis] += by[axis];
+  return offset;
+}
+
+int field_like(StencilBuilder& to, const std::string& name, const Stencil& from, int field) {
+  if (is_profile(from, field)) return to.profile(name, profile_along(from, field));
+  const std::size_t known = to.stencil().fields.size();
+  const int index = to.field(name);
+  const int axis = layer_axis(from, field);
+  if (axis >= 0 && to.stencil().fields.size() > known) to.layer_field(index, axis);
+  return index;
+}
+
+std::string edge_coefficient_name(int axis, std::string_view what) { return fmt::format("{}.{}", "xyz"[axis], what); }
+
 NodeId Rewritten::copy(NodeId id) {
   const auto known = copies_.find(id);
   if (known != copies_.end()) return known->second;
@@ -111,6 +145,8 @@ NodeId Rewritten::copy(NodeId id) {
 }
 
 NodeId Rewritten::make(const Node& node) {
+  const bool has_axis = is_place(node.op) && node.op != Operation::profile && node.op != Operation::random;
+  const int along = has_axis ? moved(node.offset, by_)[at(node.index)] : 0;
   switch (node.op) {
     case Operation::number:
       return to_.number(node.value);
@@ -118,6 +154,20 @@ NodeId Rewritten::make(const Node& node) {
       return to_.coefficient_value(node.index);
     case Operation::read:
       return read_(node);
+    case Operation::coordinate:
+      return to_.coordinate(node.index, along);
+    case Operation::step:
+      return to_.step();
+    case Operation::before:
+    case Operation::after:
+    case Operation::outside:
+      return beyond_edge(node, along);
+    case Operation::profile:
+      return to_.read(field_like(to_, from_.fields[at(node.index)], from_, node.index), moved(node.offset, by_));
+    case Operation::in_layer:
+      return to_.in_layer(node.index, along);
+    case Operation::random:
+      return to_.random(node.value, node.index, moved(node.offset, by_));
     default:
       break;
   }
@@ -128,17 +178,24 @@ NodeId Rewritten::make(const Node& node) {
   return to_.apply(node.op, operands[0], operands[1], operands[2]);
 }
 
-void refuse_places(const Stencil& stencil) {
-  const bool placed =
-      std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) { return is_place(node.op); });
-  if (placed) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format(
-            "stencil '{}' uses coordinates, the step's number, random numbers, profiles, layers or "
-            "boundaries of its own: derivatives are known for stencils that are the same everywhere and in each step",
-            stencil.name));
+NodeId Rewritten::edge_coefficient(int axis, std::string_view what) {
+  return to_.coefficient_value(to_.coefficient(edge_coefficient_name(axis, what), 0));
+}
+
+NodeId Rewritten::beyond_edge(const Node& node, int offset) {
+  const int axis = node.index;
+  const bool is_low = node.op == Operation::before || (node.op == Operation::outside && node.offset[at(axis)] < 0);
+  if (distances_ == Distances::of_the_grid) {
+    return node.op == Operation::outside ? to_.outside(axis, offset)
+           : is_low                      ? to_.before(axis, offset)
+                                         : to_.after(axis, offset);
   }
+  const NodeId cell = to_.coordinate(axis, offset);
+  const NodeId cells = is_low ? to_.apply(Operation::subtract, edge_coefficient(axis, "first"), cell)
+                              : to_.apply(Operation::subtract, cell, edge_coefficient(axis, "last"));
+  const NodeId distance = to_.apply(Operation::maximum, cells, to_.number(0));
+  if (node.op != Operation::outside) return distance;
+  return to_.apply(Operation::multiply, edge_coefficient(axis, "zero"), distance);
 }
 
 Differentiated::Differentiated(const Stencil& stencil) : stencil_(stencil), builder_(stencil) {
@@ -147,7 +204,6 @@ Differentiated::Differentiated(const Stencil& stencil) : stencil_(stencil), buil
                 fmt::format("stencil '{}' has {} stages: derivatives are known for stencils of one", stencil.name,
                             stencil.stages.size()));
   }
-  refuse_places(stencil);
   for (const Update& update : stencil.stages.front().updates) {
     updates_.emplace_back(update.output, Derivatives(builder_, stencil.nodes.size(), update.expression));
   }
@@ -156,6 +212,7 @@ Differentiated::Differentiated(const Stencil& stencil) : stencil_(stencil), buil
 StencilBuilder Differentiated::start(std::string_view what) const {
   StencilBuilder made(fmt::format("{} of {}", what, stencil_.name), stencil_.rank);
   for (const Coefficient& coefficient : stencil_.coefficients) made.coefficient(coefficient.name, coefficient.value);
+  if (stencil_.layers) made.layers(*stencil_.layers);
   return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include "stencil_tune/stencil.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -36,22 +37,49 @@ class Derivatives {
   std::vector<NodeId> of_;
 };
 
-/// Writes expressions of one stencil into another one's, with other reads.
+/// Whether updates are not the same everywhere and in each step: they ask for a place, or fields exist in layers alone.
+bool is_placed(const Stencil& stencil);
+
+/// How far profiles are read on each axis.
+std::array<Reach, kMaxRank> profile_reach(const Stencil& stencil);
+
+/// The offset of what is at `offset` from a cell that is `by` away.
+Offset moved(Offset offset, const Offset& by);
+
+/// The field of that name, added at first use: it exists where `field` of another stencil does.
+int field_like(StencilBuilder& to, const std::string& name, const Stencil& from, int field);
+
+/// How far a cell lies beyond an edge.
+enum class Distances {
+  of_the_grid,      ///< as the launch has it
+  of_coefficients,  ///< the launch's grid has room around: coefficients say where edges are
+};
+
+/// "x.first", "x.last": coefficients with the coordinates of an axis's edge cells. "x.zero": 1 where its boundary is.
+std::string edge_coefficient_name(int axis, std::string_view what);
+
+/// Writes expressions of one stencil into another one's, with other reads, for the cell that is `by` away.
 class Rewritten {
  public:
   /// What stands there for a read.
   using Read = std::function<NodeId(const Node& read)>;
 
-  Rewritten(const Stencil& from, StencilBuilder& to, Read read) : from_(from), to_(to), read_(std::move(read)) {}
+  Rewritten(const Stencil& from, StencilBuilder& to, Read read, const Offset& by = {0, 0, 0},
+            Distances distances = Distances::of_the_grid)
+      : from_(from), to_(to), read_(std::move(read)), by_(by), distances_(distances) {}
 
   NodeId copy(NodeId id);
 
  private:
   NodeId make(const Node& node);
+  NodeId beyond_edge(const Node& node, int offset);
+  NodeId edge_coefficient(int axis, std::string_view what);
 
   const Stencil& from_;
   StencilBuilder& to_;
   Read read_;
+  Offset by_;
+  Distances distances_;
   std::map<NodeId, NodeId> copies_;
 };
 
@@ -65,16 +93,13 @@ struct Sum {
   }
 };
 
-/// Throws Error(invalid_argument) for a stencil that is not the same everywhere and in each step.
-void refuse_places(const Stencil& stencil);
-
 /// A stencil of one stage with the derivatives of its updates added to it.
 class Differentiated {
  public:
-  /// Throws Error(invalid_argument) for several stages, and for what is not the same everywhere and in each step.
+  /// Throws Error(invalid_argument) for several stages.
   explicit Differentiated(const Stencil& stencil);
 
-  /// An empty stencil with the same coefficients, in the same order.
+  /// An empty stencil with the same coefficients, in the same order, and the same layers.
   StencilBuilder start(std::string_view what) const;
 
   const Stencil& stencil() const { return stencil_; }

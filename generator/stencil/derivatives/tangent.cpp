@@ -88,6 +88,14 @@ Stencil tangent_of(const Stencil& stencil, int coefficient) {
         ErrorCode::invalid_argument,
         fmt::format("stencil '{}' has no rotation: it says no next step, whose tangents there could be", stencil.name));
   }
+  if (is_placed(stencil)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("stencil '{}' uses coordinates, the step's number, random numbers, profiles, layers or "
+                    "boundaries of its own: tangents are known for stencils that are the same everywhere and in "
+                    "each step",
+                    stencil.name));
+  }
   const Differentiated from(stencil);
   StencilBuilder made = from.start("tangent");
   TangentWriter writer(from, made, coefficient);
@@ -114,17 +122,19 @@ Stencil stage_of(const Stencil& stencil, int stage) {
     throw Error(ErrorCode::invalid_argument, fmt::format("stage {}: stencil '{}' has {}, numbered from 0", stage,
                                                          stencil.name, stencil.stages.size()));
   }
-  refuse_places(stencil);
   StencilBuilder made(fmt::format("stage {} of {}", stage, stencil.name), stencil.rank);
   for (const Coefficient& coefficient : stencil.coefficients) made.coefficient(coefficient.name, coefficient.value);
-  Rewritten copies(stencil, made, [&](const Node& read) {
-    return made.read(made.field(field_name(stencil, read.index)), read.offset);
-  });
+  if (stencil.layers) made.layers(*stencil.layers);
+  for (int axis = 0; axis < stencil.rank; ++axis) {
+    if (const auto& said = stencil.boundary[static_cast<std::size_t>(axis)]) made.boundary(axis, *said);
+  }
+  const auto own = [&](int field) { return field_like(made, field_name(stencil, field), stencil, field); };
+  Rewritten copies(stencil, made, [&](const Node& read) { return made.read(own(read.index), read.offset); });
   std::vector<std::pair<int, NodeId>> updates;
   for (const Update& update : stencil.stages[static_cast<std::size_t>(stage)].updates) {
     updates.emplace_back(update.output, copies.copy(update.expression));
   }
-  for (const auto& [output, expression] : updates) made.update(made.field(field_name(stencil, output)), expression);
+  for (const auto& [output, expression] : updates) made.update(own(output), expression);
   return std::move(made).build();
 }
 

@@ -14,12 +14,12 @@ std::string tangent_name(const std::string& field);
 
 /// The stencil, with a tangent beside each field that its steps change: reads both, writes both, and rotates both
 /// alike. On each boundary it is the derivative of a run as it stands, where tangents begin with zero. Coefficients are
-/// the same, in the same order. Throws Error(invalid_argument) for several stages, for one without rotations, and for a
-/// coefficient that there is not.
+/// the same, in the same order. Throws Error(invalid_argument) for several stages, for one without rotations, for what
+/// is not the same everywhere and in each step, and for a coefficient that there is not.
 Stencil tangent_of(const Stencil& stencil, int coefficient);
 
 /// One of a stencil's stages as a stencil of its own, of the fields that it uses; all coefficients in their order, and
-/// no rotation. Throws Error(invalid_argument) for a stage that there is not, and for what is not the same everywhere.
+/// no rotation. Throws Error(invalid_argument) for a stage that there is not.
 Stencil stage_of(const Stencil& stencil, int stage);
 
 }  // namespace stencil_tune

@@ -16,11 +16,11 @@ class Edge:
     low: int  # layers beyond the low end that reads reach
     high: int
     extent: int
+    room: tuple[int, int] = (0, 0)  # layers beyond both ends that its adjoint needs, for what falls outside
 
     @property
     def is_padded(self) -> bool:
-        """Whether its adjoint needs room for what falls outside."""
-        return self.kind in ("clamp", "reflect") and self.low + self.high > 0
+        return sum(self.room) > 0
 
     @property
     def held(self) -> tuple[int, int]:
@@ -28,14 +28,16 @@ class Edge:
 
     def source(self, index: int) -> int:
         """The layer that a read at `index`, outside, gets."""
-        if self.kind == "clamp" or self.extent == 1:
+        if self.kind == "periodic":
+            return index % self.extent
+        if self.kind in ("clamp", "hold") or self.extent == 1:  # what is held answers for profiles alone
             return min(max(index, 0), self.extent - 1)
         index %= 2 * (self.extent - 1)
         return index if index < self.extent else 2 * (self.extent - 1) - index
 
     def outside(self) -> list[tuple[int, int]]:
         """(index, source) of each layer outside."""
-        indices = [*range(-self.low, 0), *range(self.extent, self.extent + self.high)]
+        indices = [*range(-self.room[0], 0), *range(self.extent, self.extent + self.room[1])]
         return [(index, self.source(index)) for index in indices]
 
 
@@ -46,14 +48,50 @@ def edges_of(stencil: Stencil, boundary: str, shape: Sequence[int]) -> list[Edge
         for part in boundary.split(","):
             axis, _, kind = part.partition("=")
             kinds[axis] = kind
-    return [Edge(kinds[axis], -stencil._reach[i][0], stencil._reach[i][1], extent)
+    return [Edge(kinds[axis], -stencil._reach[i][0], stencil._reach[i][1], extent, _room(stencil, kinds[axis], i))
             for i, (axis, extent) in reversed(list(enumerate(zip("xyz", reversed(shape)))))]
 
 
+def _room(stencil: Stencil, kind: str, axis: int) -> tuple[int, int]:
+    """Where cells are not alike, what lies across a periodic edge is not what lies there, and profiles may be read
+    further than fields."""
+    low, high = -stencil._reach[axis][0], stencil._reach[axis][1]
+    far = max(low, -stencil._profile_reach[axis][0]), max(high, stencil._profile_reach[axis][1])
+    if kind in ("clamp", "reflect") or stencil._is_placed and (kind == "periodic" or kind == "hold" and far != (low, high)):
+        return far
+    return 0, 0
+
+
 def zeros_outside(edges: Sequence[Edge]) -> str:
-    """The boundary of an adjoint stencil: it reads zeros beyond all edges that are not periodic."""
-    return ",".join(f"{axis}={'periodic' if edge.kind == 'periodic' else 'zero'}"
+    """The boundary of an adjoint stencil: it reads zeros beyond all edges that are not periodic, or have room."""
+    return ",".join(f"{axis}={'periodic' if edge.kind == 'periodic' and not edge.is_padded else 'zero'}"
                     for axis, edge in zip("xyz", reversed(edges)))
+
+
+def around(edges: Sequence[Edge], origin: Sequence[int]) -> tuple[int, ...]:
+    """The coordinates of the first cell of arrays with room."""
+    return tuple(first - edge.room[0] for first, edge in zip(origin, edges))
+
+
+def edge_coefficients(edges: Sequence[Edge], origin: Sequence[int]) -> dict[str, float]:
+    """What adjoint stencils ask of the grid's edges, as generator/stencil/derivatives/adjoint.hpp has it."""
+    return {f"{axis}.{what}": float(value) for axis, edge, first in zip("xyz", reversed(edges), reversed(origin))
+            for what, value in (("first", first), ("last", first + edge.extent - 1), ("zero", edge.kind == "zero"))}
+
+
+def widths_with_room(stencil: Stencil, edges: Sequence[Edge]) -> str | None:
+    """The widths of a stencil's layers on a grid with room; None where it has none."""
+    if stencil._widths is None:
+        return None
+    return ",".join(f"{axis}={low and low + edge.room[0]}:{high and high + edge.room[1]}"
+                    for axis, (low, high), edge in zip("xyz", stencil._widths, reversed(edges)))
+
+
+def outside_layers(stencil: Stencil, field: str, edges: Sequence[Edge]) -> tuple[slice, ...]:
+    """The index of cells where a field does not exist."""
+    at = "xyz".index(stencil.layer_fields[field])
+    (low, high), axis = (stencil._widths or [])[at], len(edges) - 1 - at
+    return (slice(None),) * axis + (slice(low, max(low, edges[axis].extent - high)),)
 
 
 def layer(axis: int, index: int) -> tuple[slice, ...]:

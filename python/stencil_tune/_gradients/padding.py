@@ -1,4 +1,4 @@
-"""Arrays with room for what lies beyond their edges, for gradients under clamp and reflect."""
+"""Arrays with room for what lies beyond their edges, for gradients of what cells read there."""
 
 from __future__ import annotations
 
@@ -28,14 +28,28 @@ class ArrayOperations:
         """The sum over all cells, in f64."""
         raise NotImplementedError
 
+    # ---- what runs with points need too ----
+
+    def series(self, like: Any, shape: Sequence[int]) -> Any:
+        """Zeros of the type that series and records have where fields are like this one: f64, else f32."""
+        raise NotImplementedError
+
+    def numbers(self, like: Any, values: Sequence[float]) -> Any:
+        """Whole numbers, or numbers of that type, where the array is."""
+        raise NotImplementedError
+
+    def add_at(self, array: Any, places: Any, values: Any) -> None:
+        """Adds each value to the cell at its place of the flat array, which several may share."""
+        raise NotImplementedError
+
 
 def _inside(edges: Sequence[Edge]) -> tuple[slice, ...]:
-    return tuple(slice(edge.low, edge.low + edge.extent) if edge.is_padded else slice(None) for edge in edges)
+    return tuple(slice(edge.room[0], edge.room[0] + edge.extent) for edge in edges)
 
 
 def _room(ops: ArrayOperations, array: Any, edges: Sequence[Edge]) -> Any:
     """The array among zeros with room for the layers outside."""
-    room = ops.zeros(array, [edge.extent + (edge.low + edge.high if edge.is_padded else 0) for edge in edges])
+    room = ops.zeros(array, [edge.extent + sum(edge.room) for edge in edges])
     room[_inside(edges)] = array
     return room
 
@@ -50,8 +64,8 @@ def extended(ops: ArrayOperations, array: Any, edges: Sequence[Edge]) -> Any:
         return array
     room = _room(ops, array, edges)
     for axis, edge in enumerate(edges):
-        for index, source in edge.outside() if edge.is_padded else ():
-            room[layer(axis, index + edge.low)] = room[layer(axis, source + edge.low)]
+        for index, source in edge.outside():
+            room[layer(axis, index + edge.room[0])] = room[layer(axis, source + edge.room[0])]
     return room
 
 
@@ -60,6 +74,6 @@ def folded(ops: ArrayOperations, array: Any, edges: Sequence[Edge]) -> Any:
     if not any(edge.is_padded for edge in edges):
         return array
     for axis, edge in reversed(list(enumerate(edges))):
-        for index, source in edge.outside() if edge.is_padded else ():
-            array[layer(axis, source + edge.low)] += array[layer(axis, index + edge.low)]
+        for index, source in edge.outside():
+            array[layer(axis, source + edge.room[0])] += array[layer(axis, index + edge.room[0])]
     return ops.copy(array[_inside(edges)])

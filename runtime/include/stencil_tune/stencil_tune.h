@@ -216,7 +216,9 @@ stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t r
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
 /** The adjoint of a stencil of one stage, for gradients: reads "grad_u_next" and what derivatives depend on, writes
- * "grad_u". It is the adjoint on periodic and zero boundaries. */
+ * "grad_u". It is the adjoint on periodic and zero boundaries. Of one that is placed it is right on a grid with zeros
+ * outside, and with room for what cells read beyond its edges; the coefficients x.first, x.last (coordinates of the edge
+ * cells) and x.zero (1 where that is the boundary), and those of other axes, say where they are. */
 stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint);
 /** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it.
  */
@@ -276,6 +278,13 @@ int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int
 int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where each stage writes weighted sums of cells alone, with weights that no field enters, else 0. */
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil);
+/** 1 where updates are not the same everywhere and in each step (coordinates, the step's number, random numbers, arrays
+ * along axes, layers, distances from edges), else 0. low, high: how far arrays along axes are read, as
+ * stencil_tune_stencil_reach() has it of fields. */
+int32_t stencil_tune_stencil_is_placed(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
+/** Widths of the layers at the low and the high end of each axis, in cells, three numbers each. 1 where they are known,
+ * else 0, and all are 0. */
+int32_t stencil_tune_stencil_layer_widths(const stencil_tune_stencil* stencil, int64_t* low, int64_t* high);
 /** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
 /** What was understood, with a picture of the cells that are read, for people. The caller's: stencil_tune_free_text().

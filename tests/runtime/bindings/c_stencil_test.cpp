@@ -91,7 +91,13 @@ TEST_F(CStencilTest, HasLayersOfTheWidthsThatAreGiven) {
   EXPECT_EQ(stencil_tune_stencil_field_layer_axis(stencil_, 0), 1);
   EXPECT_EQ(stencil_tune_stencil_field_layer_axis(stencil_, 1), -1);
   stencil_tune_stencil* with = nullptr;
+  std::int64_t low[3] = {9, 9, 9};
+  std::int64_t high[3] = {9, 9, 9};
+  EXPECT_EQ(stencil_tune_stencil_layer_widths(stencil_, low, high), 0);
   ASSERT_EQ(stencil_tune_stencil_with_layers(stencil_, "y=20:0", &with), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_layer_widths(with, low, high), 1);
+  EXPECT_EQ(std::vector<std::int64_t>(low, low + 3), (std::vector<std::int64_t>{0, 20, 0}));
+  EXPECT_EQ(std::vector<std::int64_t>(high, high + 3), (std::vector<std::int64_t>{0, 0, 0}));
   EXPECT_STREQ(stencil_tune_stencil_key(with), stencil_tune_stencil_key(stencil_));
   char* text = nullptr;
   ASSERT_EQ(stencil_tune_stencil_definition(with, &text), STENCIL_TUNE_OK) << message();
@@ -110,6 +116,18 @@ TEST_F(CStencilTest, SaysHowFarItReads) {
   ASSERT_EQ(stencil_tune_stencil_reach(stencil_, low, high), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(std::vector<int>(low, low + 3), (std::vector<int>{-2, 0, 0}));
   EXPECT_EQ(std::vector<int>(high, high + 3), (std::vector<int>{1, 3, 0}));
+}
+
+TEST_F(CStencilTest, SaysWhetherItIsPlaced) {
+  std::int32_t low[3] = {9, 9, 9};
+  std::int32_t high[3] = {9, 9, 9};
+  ASSERT_EQ(stencil_tune_stencil_parse("v = u[x-2] + dz[z+1]*u - dz[z-2]; dz(z)", 3, &stencil_), STENCIL_TUNE_OK);
+  EXPECT_EQ(stencil_tune_stencil_is_placed(stencil_, low, high), 1);
+  EXPECT_EQ(std::vector<int>(low, low + 3), (std::vector<int>{0, 0, -2}));
+  EXPECT_EQ(std::vector<int>(high, high + 3), (std::vector<int>{0, 0, 1}));
+  stencil_tune_stencil_release(stencil_);
+  ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_is_placed(stencil_, low, high), 0);
 }
 
 TEST_F(CStencilTest, HasDerivatives) {

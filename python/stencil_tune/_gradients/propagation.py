@@ -1,0 +1,196 @@
+"""Runs with sources and receivers as functions of fields, series and coefficients, and their gradients.
+
+A step with points is a step, sources added to what its stages write, and a record of the state after it. Back from the
+last step: the gradients of its records are added to the state's at the receivers, and a source gets what the gradients of
+the outputs hold at its cells. The states that derivatives depend on are those kept along the way, every `stride`-th, and
+what is made of them again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Mapping, NamedTuple, Sequence
+
+from .._lookup import kernel_for
+from .._points import PointsBase, Positions
+from .._stencil import Stencil
+from .padding import ArrayOperations
+from .run import Run
+
+
+class Cells(NamedTuple):
+    """The cells of one field at which points are, as arrays of a library."""
+
+    places: Any  #: in the flat array
+    points: Any  #: columns of series or records
+    weights: Any
+
+
+class Shot:
+    """Where sources and receivers are, for kernels and arrays alike.
+
+    Args:
+        sources, receivers: positions by field, as Kernel.place_points() takes them.
+    """
+
+    def __init__(self, sources: Positions, receivers: Positions):
+        self._positions = sources, receivers
+        self.sources = sum(len(list(positions)) for positions in sources.values())
+        self.receivers = sum(len(list(positions)) for positions in receivers.values())
+        self._placed: dict[tuple[Any, bool], Any] = {}
+        self._cells: dict[tuple, tuple[dict[str, Cells], dict[str, Cells]]] = {}
+
+    def placed(self, kernel: Any, records: bool) -> Any:
+        """For a kernel, with receivers or without; None where there are no points."""
+        if not self.sources and not (records and self.receivers):
+            return None
+        key = kernel, records
+        if key not in self._placed:
+            self._placed[key] = kernel.place_points(self._positions[0], self._positions[1] if records else {})
+        return self._placed[key]
+
+    def cells(self, kernel: Any, like: Any, ops: ArrayOperations) -> tuple[dict[str, Cells], dict[str, Cells]]:
+        """Of sources and of receivers, by field, for arrays like this one."""
+        key = tuple(like.shape), str(getattr(like, "device", "")), str(like.dtype)
+        if key not in self._cells:
+            points = PointsBase(kernel, *self._positions, 1)
+            self._cells[key] = tuple(_by_field(kernel.stencil, each, like, ops)  # type: ignore[assignment]
+                                     for each in (points._source_cells, points._receiver_cells))
+        return self._cells[key]
+
+
+def _by_field(stencil: Stencil, cells: Any, like: Any, ops: ArrayOperations) -> dict[str, Cells]:
+    rows: dict[str, list[tuple[int, int, float]]] = {}
+    for at in cells:
+        place = 0
+        for index, extent in zip(reversed(at.cell[:stencil.rank]), like.shape):
+            place = place * extent + index
+        rows.setdefault(stencil.fields[at.field], []).append((place, at.point, at.weight))
+    return {field: Cells(*(ops.numbers(like, list(column)) for column in zip(*found))) for field, found in rows.items()}
+
+
+class Propagation(Run):
+    """One call: a run of a stencil, its series [step, source], and how many steps there are from one kept state to the
+    next; 0: none is kept."""
+
+    def __init__(self, stencil: Stencil, boundary: str, steps: int, operations: ArrayOperations, shot: Shot,
+                 series: Any = None, stride: int = 0, origin: Sequence[int] | None = None, first: int = 0):
+        super().__init__(stencil, boundary, steps, operations, origin, first)
+        self.shot, self.series, self.stride = shot, series, stride or steps
+        self.of_series: Any = None
+        self._of_records: Any = None
+        self._kept: dict[str, Any] = {}
+        self._sources: dict[str, Cells] = {}
+        self._receivers: dict[str, Cells] = {}
+
+    @property
+    def keeps(self) -> bool:
+        return False  # several pieces make a run
+
+    @property
+    def kept(self) -> list[str]:
+        """Fields whose states are kept. Where each one is, older time levels are the newer ones of the step before."""
+        if len(self.starts) == 1:
+            return []
+        return [name for name in self.state if self.stride > 1 or self._newer(name) in self.stencil.outputs]
+
+    def _newer(self, name: str) -> str:
+        """The field that becomes this one after a step."""
+        return self.stencil.fields[self.stencil._next[self.fields[name]]]
+
+    @property
+    def starts(self) -> range:
+        """The steps whose states are kept; that of the first is given."""
+        return range(0, self.steps, self.stride)
+
+    # ---- forward ----
+
+    def propagate(self, inputs: Sequence[Any],
+                  coefficients: Mapping[str, float] | None) -> tuple[list[Any], Any, list[Any]]:
+        """The state after the run, the records [step, receiver], and the states that were kept, a stack for each field in
+        the order of `kept`. The inputs stay as they are."""
+        like, arrays = self._like(inputs), self._arrays(inputs)
+        self._settle(tuple(like.shape))
+        records = self.ops.series(like, (self.steps, self.shot.receivers))
+        kept = [self.ops.zeros(like, (len(self.starts) - 1, *like.shape)) for _ in self.kept]
+        for number, start in enumerate(self.starts):
+            if number:
+                for stack, name in zip(kept, self.kept):
+                    stack[number - 1] = arrays[self.fields[name]]
+            self._advance(arrays, start, min(self.stride, self.steps - start), coefficients, records)
+        after = {name: arrays[self.fields[name]] for name in self.state}
+        self._clear_outside_layers(after)
+        return list(after.values()), records, kept
+
+    def _advance(self, arrays: list[Any], start: int, steps: int, coefficients: Mapping[str, float] | None,
+                 records: Any = None) -> None:
+        """Reorders the arrays so that each field has its own."""
+        kernel = kernel_for(self.stencil, self._whole(self.stencil.arguments, arrays), self.boundary, steps)
+        taken: dict[str, Any] = {}
+        points = self.shot.placed(kernel, records is not None)
+        if points is not None:
+            made = slice(start, start + steps)
+            taken = {"points": points, "series": self.series[made] if self.shot.sources else None,
+                     "records": records[made] if records is not None and self.shot.receivers else None}
+        kernel.advance(arrays, steps=steps, coefficients=coefficients, **self._place(start), **taken)
+
+    # ---- backward ----
+
+    def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any], of_records: Any, kept: Sequence[Any],
+                  coefficients: Mapping[str, float] | None,
+                  for_coefficients: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        """Of the inputs (None: zero) and of the coefficients; those of the series are in `of_series`.
+
+        of_state, of_records: gradients of the state after the run, and of the records; None: zeros.
+        kept: as propagate() returns them.
+        """
+        like = of_state[0]
+        self._settle(tuple(like.shape))
+        self._kept, self._of_records = dict(zip(self.kept, kept)), of_records
+        self.of_series = self.ops.series(like, (self.steps, self.shot.sources))
+        kernel = kernel_for(self.stencil, [like], self.boundary)
+        self._sources, self._receivers = self.shot.cells(kernel, like, self.ops)
+        return self._step_by_step(inputs, of_state, coefficients, for_coefficients, {})
+
+    def _stride(self) -> int:
+        return self.stride
+
+    def _checkpoints(self, inputs: Sequence[Any], starts: Sequence[int],
+                     coefficients: Mapping[str, float] | None) -> list[list[Any]]:
+        given = dict(zip(self.stencil.inputs, inputs))
+
+        def state(name: str, number: int) -> Any:
+            if number == 0:
+                return given[name]
+            return self._kept[name][number - 1] if name in self._kept else state(self._newer(name), number - 1)
+
+        return [[state(name, number) if name in self.state else value for name, value in given.items()]
+                for number in range(len(starts))]
+
+    def _advanced(self, inputs: Sequence[Any], start: int, steps: int,
+                  coefficients: Mapping[str, float] | None) -> list[Any]:
+        arrays = self._arrays(inputs)
+        self._advance(arrays, start, steps, coefficients)
+        return [arrays[self.fields[name]] if name in self.state else value
+                for name, value in zip(self.stencil.inputs, inputs)]
+
+    def _record_back(self, step: int, back: Mapping[str, Any]) -> None:
+        if self._of_records is None:
+            return
+        for name, at in self._receivers.items():
+            self.ops.add_at(back[name], at.places, at.weights * self._of_records[step][at.points])
+
+    def _add_sources(self, step: int, values: Mapping[str, Any]) -> None:
+        for name, at in self._sources.items():
+            if name in values:
+                self.ops.add_at(values[name], at.places, at.weights * self.series[step][at.points])
+
+    def _sources_back(self, step: int, of_outputs: Mapping[str, Any]) -> None:
+        for name, at in self._sources.items():
+            if name in of_outputs:
+                self.ops.add_at(self.of_series[step], at.points, at.weights * of_outputs[name].reshape(-1)[at.places])
+
+
+def checkpoint_stride(steps: int) -> int:
+    """Steps from one kept state to the next with which a run keeps the fewest, and makes each but these twice."""
+    return math.isqrt(steps - 1) + 1

@@ -1,0 +1,56 @@
+"""Gradients of what receivers record of ready equations, with absorbing layers, free surfaces and walls, on the reference:
+sources by dot products, materials by differences."""
+
+import numpy
+import pytest
+from test_gradient import Numpy, dot
+
+from stencil_tune import models
+from stencil_tune._gradients.propagation import Propagation, Shot
+
+STEPS = 9
+SHAPE = (11, 12)
+LAYERS = {"layer": 3, "accuracy": 2, "dtype": "f64"}
+#: The equation, the field of a source, that of receivers, a material.
+MODELS = {
+    "acoustic": (lambda: models.acoustic(SHAPE, 10, 2000, layer=3, dtype="f64"), "p_next", "p", "v"),
+    "acoustic in 3D": (lambda: models.acoustic((8, 9, 10), (10, 12, 11), 2000, **LAYERS), "p_next", "p", "v"),
+    "viscoacoustic": (lambda: models.viscoacoustic(SHAPE, 10, 2000, 1000, 30, 20, **LAYERS), "vx_next", "p", "stiffness"),
+    "elastic": (lambda: models.elastic(SHAPE, 10, 2000, 1000, 2000, free_surface=True, **LAYERS), "sxx_next", "vy", "rho"),
+    "maxwell": (lambda: models.maxwell(SHAPE, 1e-3, layer="x=3,y=0:3", accuracy=2, dtype="f64"), "ez_next", "hx", "ca"),
+    "shallow water": (lambda: models.shallow_water(SHAPE, 100, 50, **LAYERS), "eta_next", "eta", "depth"),
+    "heat": (lambda: models.heat(SHAPE, 1.0, 1e-3, exchange=2.0, dtype="f64"), "u_next", "u", "k"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("stride", [0, 1, 3])
+def test_are_exact(name, stride):
+    make, source, receiver, material = MODELS[name]
+    model, draw = make(), numpy.random.default_rng(1)
+    shot = Shot({source: [[5.25] * model.stencil.rank, [5] * model.stencil.rank]},
+                {receiver: [[4.5] * model.stencil.rank, [6] * model.stencil.rank]})
+    series = [draw.uniform(-1, 1, (STEPS, 2)) for _ in range(2)]
+    of_records = draw.uniform(-1, 1, (STEPS, 2))
+
+    def run(amplitudes, fields=model.fields):
+        made = Propagation(model.stencil, "hold", STEPS, Numpy(), shot, amplitudes, stride)
+        return made, made.propagate([fields[field] for field in model.stencil.inputs], None)
+
+    made, (state, records, kept) = run(series[0])
+    assert numpy.abs(records[-1]).min() > 0
+    inputs = [model.fields[field] for field in model.stencil.inputs]
+    back, _ = made.gradients(inputs, [numpy.zeros_like(field) for field in state], of_records, kept, None)
+
+    def expect_slope(gradient, way, of, step, close):
+        high, low = ([of(by)] for by in (step, -step))
+        slope = (dot(high, [of_records]) - dot(low, [of_records])) / (2 * step)
+        assert dot([way], [gradient]) == pytest.approx(slope, rel=close)
+
+    step, close = (1e-4, 1e-6) if name == "shallow water" else (1, 1e-11)  # others are linear in the sources
+    expect_slope(made.of_series, series[1], lambda by: run(series[0] + by * series[1])[1][1], step, close)
+    known = model.fields[material]
+    way = draw.uniform(-1, 1, known.shape)
+    expect_slope(back[model.stencil.inputs.index(material)], way,
+                 lambda by: run(series[0], {**model.fields, material: known + by * way})[1][1],
+                 1e-5 * numpy.abs(known).max(), 1e-6)
