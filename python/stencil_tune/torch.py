@@ -21,54 +21,27 @@ import torch
 from . import _library as _databases
 from . import _values
 from ._errors import ArgumentError
-from ._gradients.padding import ArrayOperations
 from ._gradients.run import Run
 from ._lookup import kernel_for
+from ._propagate import Propagated, propagate
 from ._quick import QuickRun
 from ._request import as_steps, boundary_text
-from ._stencil import Stencil, require_stencil, written_stencil
+from ._stencil import Stencil, require_stencil
+from ._torch_operations import OPERATIONS, by_name, coefficient_tensor, stencil_of
 
-__all__ = ["advance", "step"]
+__all__ = ["Propagated", "advance", "propagate", "step"]
 
-_MOST_STENCILS = 1024
+_MOST_RUNS = 1024
 _MOST_QUICK = 1024
 
 
-class _Torch(ArrayOperations):
-    def empty(self, like: Any) -> Any:
-        return torch.empty_like(like)
-
-    def zeros(self, like: Any, shape: Sequence[int]) -> Any:
-        return like.new_zeros(tuple(shape))
-
-    def copy(self, array: Any) -> Any:
-        return array.clone(memory_format=torch.contiguous_format)
-
-    def add_each(self, sums: Sequence[Any], arrays: Sequence[Any]) -> None:
-        torch._foreach_add_(sums, arrays)
-
-    def total(self, array: Any) -> Any:
-        return array.sum(dtype=torch.float64)
-
-
-_OPERATIONS = _Torch()
-
-
-@functools.lru_cache(maxsize=_MOST_STENCILS)
-def _stencil_of(name: str) -> Stencil:
-    """name: all of it as text, so that graphs that torch.compile keeps find it again in another process."""
-    return written_stencil(name)
-
-
-@functools.lru_cache(maxsize=_MOST_STENCILS)
+@functools.lru_cache(maxsize=_MOST_RUNS)
 def _run_of(name: str, boundary: str, steps: int) -> Run:
-    return Run(_stencil_of(name), boundary, steps, _OPERATIONS)
-
-
-def _by_name(run: Run, coefficients: torch.Tensor | None) -> dict[str, float] | None:
-    if coefficients is None:
-        return None
-    return dict(zip(run.stencil.coefficients, coefficients.tolist()))
+    stencil = stencil_of(name)
+    if stencil.profiles:
+        raise ArgumentError(f"stencil '{stencil.name}' reads {', '.join(stencil.profiles)}, no fields of the whole grid: "
+                            "propagate takes them")
+    return Run(stencil, boundary, steps, OPERATIONS)
 
 
 # ---- the operators -------------------------------------------------------------------------------------------------
@@ -101,7 +74,7 @@ def _advance(fields: Sequence[torch.Tensor], coefficients: torch.Tensor | None, 
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
         fields = [field.contiguous() for field in fields]
-        after = run.forward(fields, _by_name(run, coefficients))
+        after = run.forward(fields, by_name(run.stencil, coefficients))
         if fields[0].is_cuda:
             _remember_quick(_kind_of(call, fields[0]), run, fields, after)
         return after
@@ -144,7 +117,7 @@ def _advance_backward(fields: Sequence[torch.Tensor], gradients: Sequence[torch.
     with torch.no_grad():
         back, of_coefficients = run.backward([field.contiguous() for field in fields],
                                              [gradient.contiguous() for gradient in gradients],
-                                             _by_name(run, coefficients), for_coefficients, for_fields)
+                                             by_name(run.stencil, coefficients), for_coefficients, for_fields)
         if not for_fields:
             back = []
         back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
@@ -165,7 +138,7 @@ for _device in ("CPU", "CUDA"):
 
 def _fake(fields: Sequence[torch.Tensor], coefficients: torch.Tensor | None, stencil: str, boundary: str,
           steps: int) -> list[torch.Tensor]:
-    of = dict(zip(_stencil_of(stencil).inputs, fields))
+    of = dict(zip(stencil_of(stencil).inputs, fields))
     return [torch.empty_like(of[name], memory_format=torch.contiguous_format)
             for name in _run_of(stencil, boundary, steps).state]
 
@@ -224,7 +197,7 @@ def _backward_of_backward(ctx: Any, gradients: Sequence[torch.Tensor]) -> tuple[
     """A linear run's gradient is linear in the one that it is given, and its own gradient is the run."""
     coefficients = ctx.saved_tensors[0] if ctx.saved_tensors else None
     stencil, boundary, steps = ctx.call
-    if ctx.for_coefficients or not _stencil_of(stencil).is_linear or (
+    if ctx.for_coefficients or not stencil_of(stencil).is_linear or (
             coefficients is not None and coefficients.requires_grad):
         raise ArgumentError("a gradient of a gradient: it is known for the fields of stencils whose steps are weighted "
                             "sums of them, without gradients of coefficients")
@@ -237,15 +210,6 @@ torch.library.register_autograd("stencil_tune::advance_backward", _backward_of_b
 
 
 # ---- what is called ------------------------------------------------------------------------------------------------
-
-def _coefficient_tensor(stencil: Stencil, given: torch.Tensor | Mapping[str, float]) -> torch.Tensor:
-    if not isinstance(given, torch.Tensor):
-        return torch.tensor(stencil.coefficient_values(given), dtype=torch.float64)
-    if given.shape != (len(stencil.coefficients),):
-        raise ArgumentError(f"coefficients of shape {tuple(given.shape)}: stencil '{stencil.name}' has "
-                            f"{len(stencil.coefficients)}, {', '.join(stencil.coefficients)}")
-    return given
-
 
 def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str | Mapping[str, str] = "hold",
             coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | Any:
@@ -300,7 +264,7 @@ def _advanced(stencil: Stencil, fields: tuple[torch.Tensor, ...], steps: int, bo
     for field in fields:
         if not isinstance(field, torch.Tensor):
             _values.refuse(field, "a field", "a tensor is needed")
-    values = None if coefficients is None else _coefficient_tensor(stencil, coefficients)
+    values = None if coefficients is None else coefficient_tensor(stencil, coefficients)
     name, text, steps = stencil._written, boundary_text(boundary), as_steps(steps)
     if torch.is_grad_enabled() and _requires_grad(fields, values):
         after = _with_gradients(fields, values, name, text, steps)

@@ -186,6 +186,14 @@ p_next = "p"
             (p, v, a))
 
 
+def test_gradcheck_where_cells_are_not_alike():
+    walls = st.stencil('rank = 2\nfields = ["u", "psi(y in layer)", "u_next", "psi_next(y in layer)"]\nlayer = "y=2"\n'
+                       '[update]\nu_next = "0.5*u + sin(x)*u[x-1] - 0.25*psi[y+1]"\npsi_next = "0.5*psi + u[y-1]"\n'
+                       '[rotate]\nu_next = "u"\npsi_next = "psi"\n[boundary]\nx = "odd"\n')
+    assert torch.autograd.gradcheck(lambda u, psi: stt.advance(walls, u, psi, steps=5),
+                                    (rand(6, 7, requires_grad=True), rand(6, 7, seed=2, requires_grad=True)))
+
+
 def test_calls_that_pytorch_watches_are_operators(heat):
     u = rand(6, 8)
     plain = stt.advance(heat, u, steps=2)
@@ -281,6 +289,8 @@ def test_a_definition_outlives_its_file(tmp_path):
 def test_refusals(heat):
     with pytest.raises(st.ArgumentError, match="reads 1 fields, u; 2 were given"):
         stt.step(heat, rand(4, 4), rand(4, 4))
+    with pytest.raises(st.ArgumentError, match="propagate takes them"):
+        stt.step(st.stencil("u_next = u*dy + u[x+1]; dy(y)", rank=2), rand(4), rand(4, 4))
     with pytest.raises(st.ArgumentError, match="has 1, alpha"):
         stt.step(heat, rand(4, 4), coefficients=torch.zeros(3))
     right = {"stencil": heat, "field": rand(6, 8), "steps": 1, "boundary": "hold", "coefficients": None}
