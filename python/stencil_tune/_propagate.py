@@ -100,7 +100,7 @@ def _(fields, series, coefficients, call, stride):
     made = [torch.empty_like(of[name], memory_format=torch.contiguous_format) for name in run.state]
     if run.shot.receivers:
         made.append(like.new_empty((run.steps, run.shot.receivers), dtype=series_type(like.dtype)))
-    return made + [like.new_empty((len(run.starts) - 1, *like.shape)) for _ in run.kept]
+    return made + [like.new_empty((len(run.starts) - 1, *run.kept_shape(name, like.shape))) for name in run.kept]
 
 
 @torch.library.register_fake("stencil_tune::propagate_backward", lib=_library)
@@ -222,7 +222,8 @@ def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor) -> i
 def _fits(call: str, like: torch.Tensor) -> bool:
     """Whether half of the memory that is free takes all states."""
     run = _call_of(call).run(None, 1)
-    return 2 * len(run.kept) * run.steps * math.prod(like.shape) * like.element_size() <= _free_bytes(like)
+    cells = sum(math.prod(run.kept_shape(name, like.shape)) for name in run.kept)
+    return 2 * run.steps * cells * like.element_size() <= _free_bytes(like)
 
 
 def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | None = None, *, steps: int,

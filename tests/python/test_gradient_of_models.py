@@ -54,3 +54,11 @@ def test_are_exact(name, stride):
     expect_slope(back[model.stencil.inputs.index(material)], way,
                  lambda by: run(series[0], {**model.fields, material: known + by * way})[1][1],
                  1e-5 * numpy.abs(known).max(), 1e-6)
+
+
+def test_states_are_kept_in_one_time_level_and_in_layers():
+    model = models.acoustic(SHAPE, 10, 2000, layer="x=3:2,y=0", dtype="f64")
+    made = Propagation(model.stencil, "hold", STEPS, Numpy(), Shot({}, {}), None, 1)
+    _, _, kept = made.propagate([model.fields[field] for field in model.stencil.inputs], None)
+    shapes = {name: stack.shape for name, stack in zip(made.kept, kept)}
+    assert shapes == {"p": (STEPS - 1, *SHAPE), "psi_x_p": (STEPS - 1, 11, 5), "zeta_x_p": (STEPS - 1, 11, 5)}

@@ -9,11 +9,12 @@ what is made of them again.
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from .._lookup import kernel_for
 from .._points import PointsBase, Positions
 from .._stencil import Stencil
+from .edges import edges_of, outside_layers
 from .padding import ArrayOperations
 from .run import Run
 
@@ -103,6 +104,24 @@ class Propagation(Run):
         """The steps whose states are kept; that of the first is given."""
         return range(0, self.steps, self.stride)
 
+    def kept_shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
+        """Of a kept state. Of a field that exists in layers alone these are kept, side by side."""
+        axis, start, stop = self._gap(name, shape)
+        return *shape[:axis], shape[axis] - (stop - start), *shape[axis + 1:]
+
+    def _gap(self, name: str, shape: Sequence[int]) -> tuple[int, int, int]:
+        """The axis between whose layers the field does not exist, and from where to where."""
+        if name not in self.stencil.layer_fields:
+            return 0, 0, 0
+        index = outside_layers(self.stencil, name, edges_of(self.stencil, self.boundary, shape))
+        return len(index) - 1, index[-1].start, index[-1].stop
+
+    def _parts(self, name: str, shape: Sequence[int]) -> list[tuple[Any, Any]]:
+        """The cells of a field, as indices of its array and of a kept state."""
+        axis, start, stop = self._gap(name, shape)
+        before = (slice(None),) * axis
+        return [((*before, slice(start)),) * 2, ((*before, slice(stop, None)), (*before, slice(start, None)))]
+
     # ---- forward ----
 
     def propagate(self, inputs: Sequence[Any],
@@ -112,11 +131,11 @@ class Propagation(Run):
         like, arrays = self._like(inputs), self._arrays(inputs)
         self._settle(tuple(like.shape))
         records = self.ops.series(like, (self.steps, self.shot.receivers))
-        kept = [self.ops.zeros(like, (len(self.starts) - 1, *like.shape)) for _ in self.kept]
+        kept = [self.ops.zeros(like, (len(self.starts) - 1, *self.kept_shape(name, like.shape))) for name in self.kept]
         for number, start in enumerate(self.starts):
-            if number:
-                for stack, name in zip(kept, self.kept):
-                    stack[number - 1] = arrays[self.fields[name]]
+            for stack, name in zip(kept, self.kept if number else ()):
+                for cells, there in self._parts(name, like.shape):
+                    stack[number - 1][there] = arrays[self.fields[name]][cells]
             self._advance(arrays, start, min(self.stride, self.steps - start), coefficients, records)
         after = {name: arrays[self.fields[name]] for name in self.state}
         self._clear_outside_layers(after)
@@ -156,16 +175,24 @@ class Propagation(Run):
         return self.stride
 
     def _checkpoints(self, inputs: Sequence[Any], starts: Sequence[int],
-                     coefficients: Mapping[str, float] | None) -> list[list[Any]]:
+                     coefficients: Mapping[str, float] | None) -> Iterator[list[Any]]:
         given = dict(zip(self.stencil.inputs, inputs))
 
         def state(name: str, number: int) -> Any:
             if number == 0:
                 return given[name]
-            return self._kept[name][number - 1] if name in self._kept else state(self._newer(name), number - 1)
+            if name not in self._kept:
+                return state(self._newer(name), number - 1)
+            held = self._kept[name][number - 1]
+            if name not in self.stencil.layer_fields:
+                return held
+            array = self.ops.zeros(given[name], given[name].shape)
+            for cells, there in self._parts(name, array.shape):
+                array[cells] = held[there]
+            return array
 
-        return [[state(name, number) if name in self.state else value for name, value in given.items()]
-                for number in range(len(starts))]
+        for number in reversed(range(len(starts))):
+            yield [state(name, number) if name in self.state else value for name, value in given.items()]
 
     def _advanced(self, inputs: Sequence[Any], start: int, steps: int,
                   coefficients: Mapping[str, float] | None) -> list[Any]:

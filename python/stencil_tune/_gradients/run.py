@@ -231,7 +231,7 @@ class Run:
             return
         stride = self._stride()
         starts = list(range(0, self.steps, stride))
-        for start, first in zip(reversed(starts), reversed(self._checkpoints(inputs, starts, coefficients))):
+        for start, first in zip(reversed(starts), self._checkpoints(inputs, starts, coefficients)):
             states = [first]
             for step in range(start + 1, min(start + stride, self.steps)):
                 states.append(self._advanced(states[-1], step - 1, 1, coefficients))
@@ -243,12 +243,13 @@ class Run:
         return math.isqrt(self.steps - 1) + 1
 
     def _checkpoints(self, inputs: Sequence[Any], starts: Sequence[int],
-                     coefficients: Mapping[str, float] | None) -> list[list[Any]]:
-        """The inputs of these steps."""
+                     coefficients: Mapping[str, float] | None) -> Iterator[list[Any]]:
+        """The inputs of these steps, from the last one on."""
         kept = [list(inputs)]
         for before, start in zip(starts, starts[1:]):
             kept.append(self._advanced(kept[-1], before, start - before, coefficients))
-        return kept
+        while kept:
+            yield kept.pop()
 
     def _advanced(self, inputs: Sequence[Any], start: int, steps: int,
                   coefficients: Mapping[str, float] | None) -> list[Any]:
