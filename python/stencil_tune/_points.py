@@ -17,6 +17,14 @@ _CORNERS = 8
 Positions = Mapping[str, Iterable[Sequence[float]]]
 
 
+def as_positions(given: Positions | None, what: str) -> dict[str, list[list[float]]]:
+    """As numbers. Raises ArgumentError."""
+    return {name: [[_values.number(value, f"a coordinate of {what} of {name}")
+                    for value in _values.several(position, f"a position of {name}", "coordinates in cells are needed")]
+                   for position in _values.several(positions, f"{what} of {name}", "a list of positions is needed")]
+            for name, positions in ({} if given is None else _values.named(given, what)).items()}
+
+
 class PointsBase:
     """What runs do at points, wherever they are made.
 
@@ -104,13 +112,11 @@ def _cells(kernel: KernelBase, given: Positions | None, what: str) -> tuple[Any,
     found: list[_native.PointCell] = []
     number = 0
     room = (_native.PointCell * _CORNERS)()
-    for name, positions in ({} if given is None else _values.named(given, what)).items():
+    for name, positions in as_positions(given, what).items():
         if name not in stencil.fields:
             raise ArgumentError(f"'{name}' is no field; stencil '{stencil.name}' has {', '.join(stencil.fields)}",
                                 "unknown_name")
-        for position in _values.several(positions, f"{what} of {name}", "a list of positions is needed"):
-            values = [_values.number(value, f"a coordinate of {what} of {name}")
-                      for value in _values.several(position, f"a position of {name}", "coordinates in cells are needed")]
+        for values in positions:
             if len(values) != stencil.rank:
                 axes = ", ".join("zyx"[3 - stencil.rank:])
                 raise ArgumentError(f"a point of {name} at {tuple(values)}: positions are ({axes}) in cells, as arrays are "

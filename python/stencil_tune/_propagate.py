@@ -13,7 +13,7 @@ import torch
 from . import _values
 from ._errors import ArgumentError
 from ._gradients.propagation import Propagation, Shot, checkpoint_stride
-from ._points import Positions
+from ._points import Positions, as_positions
 from ._request import as_steps, boundary_text
 from ._stencil import Stencil, require_stencil
 from ._torch_operations import OPERATIONS, by_name, coefficient_tensor, name_of, series_type, stencil_of
@@ -186,16 +186,6 @@ def _inputs_of(stencil: Stencil, given: Mapping[str, Any], ready: Mapping[str, A
     return found
 
 
-def _positions_of(given: Positions | None, what: str) -> dict[str, list[list[float]]]:
-    found = {}
-    for name, positions in ({} if given is None else _values.named(given, what)).items():
-        each = positions.tolist() if isinstance(positions, torch.Tensor) else positions
-        found[name] = [[_values.number(value, f"a coordinate of {what} of {name}")
-                        for value in _values.several(position, f"a position of {name}", "coordinates are needed")]
-                       for position in _values.several(each, f"{what} of {name}", "a list of positions is needed")]
-    return found
-
-
 def _series_of(series: Any, steps: int, sources: int, like: torch.Tensor) -> torch.Tensor | None:
     if sources == 0:
         if series is not None:
@@ -268,9 +258,9 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
         _values.refuse(storage, "storage", f'"{_ALL_STATES}", "{_CHECKPOINTS}" or None is needed')
     given = {} if fields is None else _values.named(fields, "fields")
     inputs = _inputs_of(stencil, given, {name: ready[name] for name in stencil.inputs if name in ready})
-    steps, of_sources, of_receivers = as_steps(steps), _positions_of(sources, "sources"), _positions_of(receivers, "receivers")
+    steps, of_sources, of_receivers = as_steps(steps), as_positions(sources, "sources"), as_positions(receivers, "receivers")
     first_cell = _values.coordinates([0] * stencil.rank if origin is None else origin, "origin", stencil.rank, "the grid has")
-    call = repr({"stencil": name_of(stencil), "boundary": boundary_text(boundary), "steps": steps, "sources": of_sources,
+    call = repr({"stencil": stencil._written, "boundary": boundary_text(boundary), "steps": steps, "sources": of_sources,
                  "receivers": of_receivers, "origin": first_cell[stencil.rank - 1::-1],
                  "step": _values.whole(step, "step")})  # torch.compile knows repr
     values = None if coefficients is None else coefficient_tensor(stencil, coefficients)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
+from .._arguments import KernelBase
 from .._lookup import kernel_for
 from .._points import PointsBase, Positions
+from .._request import Grid
 from .._stencil import Stencil
 from .edges import edges_of, outside_layers
 from .padding import ArrayOperations
@@ -50,13 +52,13 @@ class Shot:
             self._placed[key] = kernel.place_points(self._positions[0], self._positions[1] if records else {})
         return self._placed[key]
 
-    def cells(self, kernel: Any, like: Any, ops: ArrayOperations) -> tuple[dict[str, Cells], dict[str, Cells]]:
+    def cells(self, stencil: Stencil, like: Any, ops: ArrayOperations) -> tuple[dict[str, Cells], dict[str, Cells]]:
         """Of sources and of receivers, by field, for arrays like this one."""
         key = tuple(like.shape), str(getattr(like, "device", "")), str(like.dtype)
         if key not in self._cells:
-            points = PointsBase(kernel, *self._positions, 1)
-            self._cells[key] = tuple(_by_field(kernel.stencil, each, like, ops)  # type: ignore[assignment]
-                                     for each in (points._source_cells, points._receiver_cells))
+            points = PointsBase(KernelBase(stencil, Grid(tuple(like.shape)[::-1], 0, "f32", "hold", 1)), *self._positions, 1)
+            self._cells[key] = (_by_field(stencil, points._source_cells, like, ops),
+                                _by_field(stencil, points._receiver_cells, like, ops))
         return self._cells[key]
 
 
@@ -167,8 +169,7 @@ class Propagation(Run):
         self._settle(tuple(like.shape))
         self._kept, self._of_records = dict(zip(self.kept, kept)), of_records
         self.of_series = self.ops.series(like, (self.steps, self.shot.sources))
-        kernel = kernel_for(self.stencil, [like], self.boundary)
-        self._sources, self._receivers = self.shot.cells(kernel, like, self.ops)
+        self._sources, self._receivers = self.shot.cells(self.stencil, like, self.ops)
         return self._step_by_step(inputs, of_state, coefficients, for_coefficients, {})
 
     def _stride(self) -> int:

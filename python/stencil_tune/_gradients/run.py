@@ -55,7 +55,8 @@ class Stage:
 class Run:
     """`steps` steps of a stencil as a function from its inputs to the state."""
 
-    fuses_back = True  #: whether its library launches kernels on parts of arrays, and says where they are
+    fuses_back = True  #: whether its library launches kernels on parts of arrays
+    knows_places = True  #: whether it says where cells are
 
     def __init__(self, stencil: Stencil, boundary: str | Mapping[str, str], steps: int, operations: ArrayOperations,
                  origin: Sequence[int] | None = None, first: int = 0):
@@ -149,9 +150,9 @@ class Run:
 
     def _settle(self, shape: tuple[int, ...]) -> None:
         """What the definition says of its boundary goes into the run's."""
-        if self.stencil._is_placed and not self.fuses_back:
-            raise ArgumentError(f"stencil '{self.stencil.name}' is not the same everywhere and in each step: "
-                                "stencil_tune.torch has its gradients")
+        if self.stencil._is_placed and not self.knows_places:
+            raise ArgumentError(f"stencil '{self.stencil.name}' is not the same everywhere and in each step: propagate has "
+                                "its gradients")
         self.boundary = checked(self.stencil, Grid(shape[::-1], 0, "f32", self.boundary, 1)).boundary
 
     # ---- whole runs ----
@@ -311,14 +312,18 @@ class Run:
     def _values_by_stage(self, step: int, before: Mapping[str, Any],
                          coefficients: Mapping[str, float] | None) -> list[dict[str, Any]]:
         """What each stage of a step reads."""
-        values, read = dict(before), []
+        read = [dict(before)]
         for stage in self.stages[:-1]:
-            read.append(values)
-            made = self._launched(stage.stencil, [values[name] for name in stage.stencil.inputs], self.boundary,
-                                  self._known(stage.stencil, coefficients), self._place(step), self._layers(stage, values))
-            self._add_sources(step, made)
-            values = {**values, **made}
-        return [*read, values]
+            read.append(self._with_stage(stage, step, read[-1], coefficients))
+        return read
+
+    def _with_stage(self, stage: Stage, step: int, values: Mapping[str, Any],
+                    coefficients: Mapping[str, float] | None) -> dict[str, Any]:
+        """Values by name, with what a stage makes of them."""
+        made = self._launched(stage.stencil, [values[name] for name in stage.stencil.inputs], self.boundary,
+                              self._known(stage.stencil, coefficients), self._place(step), self._layers(stage, values))
+        self._add_sources(step, made)
+        return {**values, **made}
 
     def _layers(self, stage: Stage, values: Mapping[str, Any]) -> dict[str, Any]:
         """For each output of a stage the field whose held layers it has; None: zeros."""

@@ -10,6 +10,7 @@ import jax.numpy as jnp  # noqa: E402
 
 import stencil_tune as st  # noqa: E402
 import stencil_tune.jax as stj  # noqa: E402
+from stencil_tune import models  # noqa: E402
 
 HEAT = "u_next = u + alpha * (3*u[x-1] - u[x+2] + 2*u[y-1] + u[y+1] - 5*u); alpha = 0.0625"
 WAVE = """
@@ -137,3 +138,47 @@ def test_what_an_argument_is_not_is_said(heat, argument):
             assert len(str(error)) > 10
         else:
             assert value is None and argument == "coefficients" or value == {} and argument in ("boundary", "coefficients")
+
+
+SHOTS = {
+    "acoustic": (lambda: models.acoustic((11, 12), 10, 2000, layer=3, accuracy=2, dtype="f64"), "p_next", "p", "v"),
+    "elastic": (lambda: models.elastic((11, 12), 10, 2000, 1000, 2000, free_surface=True, layer=3, accuracy=2,
+                                       dtype="f64"), "vx_next", "syy", "rho"),
+}
+
+
+@pytest.mark.parametrize("storage", ["device", "recompute"])
+@pytest.mark.parametrize("name", SHOTS)
+def test_gradients_of_shots(name, storage):
+    make, source, receiver, material = SHOTS[name]
+    model, draw, steps = make(), numpy.random.default_rng(1), 7
+    weights = jnp.asarray(draw.uniform(-1, 1, (steps, 2)))
+
+    def loss(field, series):
+        shot = stj.propagate(model, {material: field}, steps=steps, sources={source: [(5.25, 5), (6, 4)]}, series=series,
+                             receivers={receiver: [(4.5, 6), (6, 7.25)]}, storage=storage)
+        return (shot.records * weights).sum() + 0.1 * shot.state[receiver].sum()
+
+    field, series = jnp.asarray(model.fields[material]), jnp.asarray(draw.uniform(-1, 1, (steps, 2)))
+    slopes = jax.jit(jax.grad(loss, (0, 1)))(field, series)
+    for place, (given, slope) in enumerate(zip((field, series), slopes)):
+        way = jnp.asarray(draw.uniform(-1, 1, given.shape))
+        step = 1e-5 * jnp.abs(given).max()
+        high, low = (loss(*[value + by * way if i == place else value for i, value in enumerate((field, series))])
+                     for by in (step, -step))
+        assert float((slope * way).sum()) == pytest.approx(float((high - low) / (2 * step)), rel=1e-6)
+        assert jnp.abs(slope).max() > 0
+
+
+def test_shots_say_what_they_do_not_take():
+    v = rand(6, 8)
+    for field, update in (("u", "u + t*u[x-1]"), ("u", "u + random(3)*u[x-1]"), ("w(t)", "u + w*u[x-1]")):
+        fields = ", ".join(f'"{name}"' for name in dict.fromkeys([field, "u", "u_next"]))
+        timed = st.stencil(f'rank = 2\nfields = [{fields}]\n[update]\nu_next = "{update}"\n[rotate]\nu_next = "u"\n')
+        with pytest.raises(st.ArgumentError, match="asks for the step's number"):
+            stj.propagate(timed, {"u": v}, steps=1)
+    wave = st.stencil(WAVE)
+    for more, words in [({"fields": {"p": v}}, "reads v: give it"), ({"fields": {"v": v, "w": v}}, "'w' is no field"),
+                        ({"series": rand(3, 1)}, "series: an array of shape"), ({"storage": "disk"}, "storage is")]:
+        with pytest.raises(st.ArgumentError, match=words):
+            stj.propagate(wave, **{"fields": {"v": v}, "steps": 3, **more})

@@ -92,7 +92,7 @@ def test_types_of_fields_and_series():
 
 
 def test_opcheck(wave):
-    call = repr({"stencil": stt.name_of(wave.stencil), "boundary": "hold", "steps": 4, "sources": SOURCES,
+    call = repr({"stencil": wave.stencil._written, "boundary": "hold", "steps": 4, "sources": SOURCES,
                  "receivers": RECEIVERS, "origin": (0, 0), "step": 0})
     fields = [torch.as_tensor(wave.fields[name]).to(DEVICE) for name in wave.stencil.inputs]
     fields[wave.stencil.inputs.index("v")].requires_grad_()
