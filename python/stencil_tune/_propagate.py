@@ -16,7 +16,7 @@ from ._gradients.propagation import Propagation, Shot, checkpoint_stride
 from ._points import Positions, as_positions
 from ._request import as_steps, boundary_text
 from ._stencil import Stencil, require_stencil
-from ._torch_operations import OPERATIONS, by_name, coefficient_tensor, name_of, series_type, stencil_of
+from ._torch_operations import OPERATIONS, by_name, coefficient_tensor, series_type, stencil_of
 from .models import Model
 
 _MOST_SHOTS = 64  # with tables on the GPU
@@ -202,8 +202,10 @@ def _free_bytes(like: torch.Tensor) -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor) -> int:
-    """Steps from one kept state to the next."""
+def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, for_coefficients: bool) -> int:
+    """Steps from one kept state to the next; 0 where gradients depend on none."""
+    if not torch.compiler.is_compiling() and not for_coefficients and not _call_of(call).run().needs_states:
+        return 0
     if storage is None:
         storage = _CHECKPOINTS if torch.compiler.is_compiling() or not _fits(call, like) else _ALL_STATES
     return 1 if storage == _ALL_STATES else checkpoint_stride(steps)
@@ -268,7 +270,9 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
     amplitudes = _series_of(series, steps, sum(map(len, of_sources.values())), like)
     has_gradients = torch.is_grad_enabled() and any(
         each is not None and each.requires_grad for each in (*inputs, amplitudes, values))
-    made = torch.ops.stencil_tune.propagate(inputs, amplitudes, values, call,
-                                            _stride(call, steps, storage, like) if has_gradients else 0)
+    stride = 0
+    if has_gradients:
+        stride = _stride(call, steps, storage, like, values is not None and values.requires_grad)
+    made = torch.ops.stencil_tune.propagate(inputs, amplitudes, values, call, stride)
     state = [stencil.fields[place] for place in stencil._state]
     return Propagated(dict(zip(state, made)), made[len(state)] if any(of_receivers.values()) else None)

@@ -68,6 +68,14 @@ def test_what_is_stored_makes_no_difference(wave):
         torch.testing.assert_close(other, found[0], rtol=1e-12, atol=1e-14)
 
 
+def test_a_linear_run_keeps_nothing():
+    heat = st.stencil("u_next = u + 0.1*laplacian(u)", rank=2)
+    u = rand(8, 9)
+    after = stt.propagate(heat, {"u": u}, steps=5, receivers={"u": [(4, 4.5)]}, storage="device")
+    saved = after.records.grad_fn.saved_tensors
+    assert [tensor.shape for tensor in saved] == [u.shape]
+
+
 def test_a_run_is_that_of_a_kernel(wave):
     series = rand(STEPS, 2, requires_grad=False)
     after = stt.propagate(wave, {"v": torch.as_tensor(wave.fields["v"]).to(DEVICE)}, steps=STEPS, sources=SOURCES,
