@@ -7,6 +7,8 @@
 >>> later = stt.advance(heat, u, steps=100, boundary="periodic", coefficients=alpha) # doctest: +SKIP
 >>> later.square().sum().backward()                                                  # doctest: +SKIP
 
+propagate() is a run with sources and receivers, with gradients of what these record.
+
 The kernels are the best that lookup() knows: tune the stencil, and its adjoint (`heat.adjoint()`), for the same grid
 and steps. Work runs on the current stream. Tensors on the CPU go through the reference, which is slow.
 """
