@@ -6,7 +6,7 @@ import ast
 import functools
 import math
 import os
-from typing import Any, Literal, Mapping, NamedTuple, Sequence
+from typing import Any, Literal, Mapping, NamedTuple, NoReturn, Sequence
 
 import torch
 
@@ -21,6 +21,7 @@ from .models import Model
 
 _MOST_SHOTS = 64  # with tables on the GPU
 _ALL_STATES, _CHECKPOINTS = "device", "recompute"
+_Tensors = Sequence[torch.Tensor]
 
 
 class Propagated(NamedTuple):
@@ -60,7 +61,8 @@ _library.define("propagate_backward(Tensor[] fields, Tensor? series, Tensor? coe
                 "Tensor[] of_state, Tensor? of_records, str call, int stride, bool for_coefficients) -> Tensor[]")
 
 
-def _propagate(fields, series, coefficients, call, stride):
+def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, call: str,
+               stride: int) -> list[torch.Tensor]:
     """The state, the records where there are receivers, the states that were kept."""
     with torch.no_grad():
         series = None if series is None else series.contiguous()
@@ -69,7 +71,9 @@ def _propagate(fields, series, coefficients, call, stride):
         return [*state, *([records] if run.shot.receivers else []), *kept]
 
 
-def _propagate_backward(fields, series, coefficients, kept, of_state, of_records, call, stride, for_coefficients):
+def _propagate_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
+                        of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
+                        for_coefficients: bool) -> list[torch.Tensor]:
     """Gradients of the fields, of the series where there are sources, of the coefficients where they are asked for."""
     with torch.no_grad():
         series = None if series is None else series.contiguous()
@@ -80,7 +84,7 @@ def _propagate_backward(fields, series, coefficients, kept, of_state, of_records
                  for field, gradient in zip(fields, back)]
         if series is not None:
             found.append(run.of_series)
-        if for_coefficients:
+        if for_coefficients and coefficients is not None:
             zero = of_state[0].new_zeros((), dtype=torch.float64)
             values = torch.stack([total.get(name, zero) for name in run.stencil.coefficients])
             found.append(values.to(device=coefficients.device, dtype=coefficients.dtype))
@@ -92,8 +96,8 @@ for _device in ("CPU", "CUDA"):
     _library.impl("propagate_backward", _propagate_backward, _device)
 
 
-@torch.library.register_fake("stencil_tune::propagate", lib=_library)
-def _(fields, series, coefficients, call, stride):
+def _fake(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, call: str,
+          stride: int) -> list[torch.Tensor]:
     run = _call_of(call).run(None, stride)
     of = dict(zip(run.stencil.inputs, fields))
     like = of[run.state[0]]
@@ -103,13 +107,18 @@ def _(fields, series, coefficients, call, stride):
     return made + [like.new_empty((len(run.starts) - 1, *run.kept_shape(name, like.shape))) for name in run.kept]
 
 
-@torch.library.register_fake("stencil_tune::propagate_backward", lib=_library)
-def _(fields, series, coefficients, kept, of_state, of_records, call, stride, for_coefficients):
-    given = [*fields, *([series] if series is not None else []), *([coefficients] if for_coefficients else [])]
-    return [torch.empty_like(each, memory_format=torch.contiguous_format) for each in given]
+def _fake_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
+                   of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
+                   for_coefficients: bool) -> list[torch.Tensor]:
+    given = [*fields, series, coefficients if for_coefficients else None]
+    return [torch.empty_like(each, memory_format=torch.contiguous_format) for each in given if each is not None]
 
 
-def _remember(ctx, inputs, output):
+torch.library.register_fake("stencil_tune::propagate", _fake, lib=_library)
+torch.library.register_fake("stencil_tune::propagate_backward", _fake_backward, lib=_library)
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     fields, series, coefficients, call, stride = inputs
     run = _call_of(call).run(None, stride)
     ctx.set_materialize_grads(False)  # zeros in place of what was kept would be as large
@@ -120,7 +129,7 @@ def _remember(ctx, inputs, output):
     ctx.save_for_backward(*fields, *(each for each in (series, coefficients) if each is not None), *kept)
 
 
-def _backward(ctx, gradients):
+def _backward(ctx: Any, gradients: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
     fields_count, states, has_records = ctx.counts
     has_series, has_coefficients = ctx.given
     saved = list(ctx.saved_tensors)
@@ -142,7 +151,7 @@ def _backward(ctx, gradients):
 torch.library.register_autograd("stencil_tune::propagate", _backward, setup_context=_remember, lib=_library)
 
 
-def _refuse_second(ctx, gradients):
+def _refuse_second(ctx: Any, gradients: Any) -> NoReturn:
     raise ArgumentError("a gradient of a gradient of a run with points: it is not known")
 
 
@@ -198,7 +207,7 @@ def _series_of(series: Any, steps: int, sources: int, like: torch.Tensor) -> tor
 
 def _free_bytes(like: torch.Tensor) -> int:
     if like.is_cuda:
-        return torch.cuda.mem_get_info(like.device)[0]
+        return int(torch.cuda.mem_get_info(like.device)[0])
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -215,7 +224,7 @@ def _fits(call: str, like: torch.Tensor) -> bool:
     """Whether half of the memory that is free takes all states."""
     run = _call_of(call).run(None, 1)
     cells = sum(math.prod(run.kept_shape(name, like.shape)) for name in run.kept)
-    return 2 * run.steps * cells * like.element_size() <= _free_bytes(like)
+    return bool(2 * run.steps * cells * like.element_size() <= _free_bytes(like))
 
 
 def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | None = None, *, steps: int,

@@ -191,13 +191,13 @@ class _Jax(ArrayOperations):
     def copy(self, array: Any) -> Any:
         return _Box(_value(array))
 
-    def series(self, like, shape):
+    def series(self, like: Any, shape: Sequence[int]) -> Any:
         return _Box(jnp.zeros(tuple(shape), _series_type(like.dtype)))
 
-    def numbers(self, like, values):
+    def numbers(self, like: Any, values: Sequence[float]) -> Any:
         return numpy.asarray(values) if isinstance(values[0], int) else numpy.asarray(values, _series_type(like.dtype))
 
-    def add_at(self, array, places, values):
+    def add_at(self, array: Any, places: Any, values: Any) -> None:
         array.value = array.value.reshape(-1).at[places].add(values.astype(array.dtype)).reshape(array.shape)
 
 
@@ -245,7 +245,7 @@ class _Step(_Run, Propagation):
             values = self._with_stage(stage, 0, values, coefficients)
         return [_value(values[self._newer(name)]) for name in self.state]
 
-    def _sources_back(self, step, of_outputs):
+    def _sources_back(self, step: Any, of_outputs: Mapping[str, Any]) -> None:
         for name, at in self._sources.items():
             if name in of_outputs:
                 given = at.weights * of_outputs[name].reshape(-1)[at.places]
@@ -409,12 +409,12 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, jax.Array] | None =
     if rows.shape != (steps, shot.shot.sources):
         raise ArgumentError(f"series: an array of shape {(steps, shot.shot.sources)}, [step, source], is needed")
 
-    def one(state, row):
+    def one(state: Any, row: Any) -> tuple[Any, Any]:
         now = dict(zip(shot.state, state))
         after = shot.step([now.get(name, field) for name, field in zip(stencil.inputs, inputs)], row)
         return after, shot.record(after)
 
-    def several(state, rows):
+    def several(state: Any, rows: Any) -> Any:
         return jax.lax.scan(one, state, rows)
 
     state = [inputs[stencil.inputs.index(name)] for name in shot.state]

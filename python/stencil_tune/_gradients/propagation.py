@@ -41,7 +41,7 @@ class Shot:
         self.sources = sum(len(list(positions)) for positions in sources.values())
         self.receivers = sum(len(list(positions)) for positions in receivers.values())
         self._placed: dict[tuple[Any, bool], Any] = {}
-        self._cells: dict[tuple, tuple[dict[str, Cells], dict[str, Cells]]] = {}
+        self._cells: dict[tuple[Any, ...], tuple[dict[str, Cells], dict[str, Cells]]] = {}
 
     def placed(self, kernel: Any, records: bool) -> Any:
         """For a kernel, with receivers or without; None where there are no points."""
