@@ -7,6 +7,7 @@
 #include "generator/stencil/measures.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/library/launch/rotation.hpp"
+#include "stencil_tune/batch.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -72,7 +73,8 @@ Stencil read_text(Source source, const char* text, int rank) {
 }
 
 /// What is made of a stencil: "a" its adjoint, "c" that of its coefficients, "t0" with the tangents of its first
-/// coefficient, "s0" its first stage alone, "m" its measures, "l20" itself with layers of that width.
+/// coefficient, "s0" its first stage alone, "m" its measures, "l20" itself with layers of that width, "bv,w" itself for
+/// many grids that share v and w.
 Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
   switch (kind) {
     case 'a':
@@ -85,6 +87,12 @@ Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
       return measured_stencil(stencil);
     case 's':
       return stage_of(stencil, std::stoi(argument));
+    case 'b': {
+      std::vector<std::string> shared;
+      std::istringstream names(argument);
+      for (std::string name; std::getline(names, name, ',');) shared.push_back(name);
+      return batched(stencil, shared);
+    }
     case 'l': {
       Stencil with = stencil;
       with.layers = parse_layer_widths(argument, stencil.rank);

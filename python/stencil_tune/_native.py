@@ -113,6 +113,7 @@ _FUNCTIONS = {
     "stencil_measure_count": (c.c_int32, [_HANDLE]),
     "stencil_reduction": (c.c_char_p, [_HANDLE, c.c_int32]),
     "stencil_measured": (c.c_int, [_HANDLE, _OUT]),
+    "stencil_batched": (c.c_int, [_HANDLE, c.c_char_p, _OUT]),
     "stencil_reach": (c.c_int, [_HANDLE, c.POINTER(c.c_int32), c.POINTER(c.c_int32)]),
     "stencil_adjoint": (c.c_int, [_HANDLE, _OUT]),
     "stencil_coefficient_adjoint": (c.c_int, [_HANDLE, _OUT]),

@@ -226,7 +226,7 @@ class ReferenceKernel(KernelBase):
         numbers = (c.c_double * len(coefficients))(*coefficients)
         fields = (c.c_void_p * len(values))(*[value.ctypes.data for value in values])
         call = _Call(text=os.fsencode(text), derivatives=derivatives.encode(), type=self.dtype.encode(),
-                     boundary=self._grid.boundary.encode(), source=kind, rank=self.stencil.rank, steps=steps,
+                     boundary=self._grid.boundary.encode(), source=kind, rank=self.stencil._text_rank, steps=steps,
                      step=step, coefficients=c.addressof(numbers),
                      fields=c.addressof(fields) if values else None, every=1)
         call.extents[:] = [*self.dims, 1, 1][:_native.MAX_RANK]

@@ -45,7 +45,9 @@ class Stencil:
         self._source = source
         self._file_name = file_name  # name of a definition's file, which is the stencil's where the text says none
         self._derivatives: dict[str, Stencil] = {}
-        self._written = json.dumps([*source, native.stencil_rank(handle), file_name])  # what written_stencil() reads
+        batches = sum(word.startswith("b") for word in source[2].split())
+        self._text_rank = native.stencil_rank(handle) - batches  # of the text, before it was made a batch
+        self._written = json.dumps([*source, self._text_rank, file_name])  # what written_stencil() reads
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()
         self.rank: int = native.stencil_rank(handle)
@@ -122,6 +124,18 @@ class Stencil:
         name. Raises ArgumentError where the definition measures nothing."""
         return self._derivative("m")
 
+    def batched(self, shared: Sequence[str] = ()) -> "Stencil":
+        """The same stencil for many grids of one size, which lie one behind the other along a first axis of the arrays that
+        no update reads along: [grid, y, x] for a stencil of rank 2, [grid, x] for one of rank 1. Positions of points name
+        the grid first. What layers have is said before: `wave.with_layer(20).batched()`.
+
+        Args:
+            shared: fields that all grids have one array of, without that axis: fields that no step changes and that are read
+                at the cell itself.
+        """
+        names = [_values.text(name, "shared") for name in _values.several(shared, "shared", "a list of names is needed")]
+        return self._derivative("b" + ",".join(names))
+
     def with_layer(self, layer: int | str) -> "Stencil":
         """The same stencil with widths for the layers at the ends of its axes, in cells: 20, "20:0" (at the low and at
         the high end) or "x=20,z=0:20". They are no part of its key."""
@@ -130,12 +144,13 @@ class Stencil:
 
     def _derivative(self, which: str) -> "Stencil":
         """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage; "m":
-        the measures; "l20": with layers of that width."""
+        the measures; "l20": with layers of that width; "bv,w": of many grids that share v and w."""
         if which not in self._derivatives:
             native = _native.library()
             make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
-                    "s": native.stencil_stage, "m": native.stencil_measured, "l": native.stencil_with_layers}[which[0]]
-            takes = [which[1:].encode() if which[0] == "l" else int(which[1:])] if len(which) > 1 else []
+                    "s": native.stencil_stage, "m": native.stencil_measured, "l": native.stencil_with_layers,
+                    "b": native.stencil_batched}[which[0]]
+            takes = [which[1:].encode()] if which[0] in "lb" else [int(which[1:])] if which[1:] else []
             kind, text, before = self._source
             self._derivatives[which] = Stencil(native.handle(make, self._handle, *takes),
                                                (kind, text, f"{before} {which}".lstrip()), self._file_name)

@@ -9,6 +9,11 @@
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/definition_writer.hpp"
 #include "runtime/library/launch/rotation.hpp"
+#include "stencil_tune/batch.hpp"
+
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <algorithm>
 #include <array>
@@ -173,6 +178,19 @@ stencil_tune_status stencil_tune_stencil_with_layers(const stencil_tune_stencil*
     Stencil made = stencil->stencil;
     made.layers = parse_layer_widths(layers, made.rank);
     *with = make_c_stencil(std::move(made));
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_batched(const stencil_tune_stencil* stencil, const char* shared,
+                                                 stencil_tune_stencil** batch) {
+  return guarded([&] {
+    require(batch, "batch");
+    *batch = nullptr;
+    require(stencil, "stencil");
+    std::vector<std::string> names;
+    std::istringstream list(shared != nullptr ? shared : "");
+    for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+    *batch = make_c_stencil(batched(stencil->stencil, names));
   });
 }
 

@@ -35,7 +35,9 @@ def measured_case(seed, layers):
         if kind == "output" or not now:
             name, expression = draw.choice(list(definition.stages[0].items()))
             return ("output", name, expression)
-        return ("read", draw.choice(now), tuple(draw.randint(-far, far) for _ in range(definition.rank)))
+        field = draw.choice(now)
+        reach = 0 if field in definition.layer_fields else far  # layers that edges mirror have a width that reads need
+        return ("read", field, tuple(draw.randint(-reach, reach) for _ in range(definition.rank)))
 
     for name in draw.sample(("energy", "worst", "mass", "least"), draw.randint(1, 3)):
         expression = operand(("read", "output"))

@@ -33,7 +33,9 @@ stencil_tune_add_test(reference_test
     verify/sharpness_cases.cpp
   APART verify/sharpness_test.cpp
   LIBRARIES stencil_tune::reference
-  LONG Sharpness.OfTheCorpusAndOfSmallBuiltInsIsEnoughForEveryTypeAndNumberOfSweeps)
+  LONG
+    Sharpness.IsEnoughUnderEveryBoundary
+    Sharpness.OfTheCorpusAndOfSmallBuiltInsIsEnoughForEveryTypeAndNumberOfSweeps)
 target_compile_definitions(reference_test PRIVATE STENCIL_TUNE_CORPUS="${PROJECT_SOURCE_DIR}/corpus")
 
 # Verification and timing as on a GPU, on a device made of the CPU.
@@ -46,6 +48,7 @@ stencil_tune_add_test(device_bench_test
   APART measure/written_form_test.cpp
   LIBRARIES stencil_tune_suites
   LONG
+    PlacedBench.KnowsRightKernelsFromWrongOnes
     Systems/CorpusStep.IsVerifiedAndTimed/acoustic3d_sponge
     Systems/CorpusStep.IsVerifiedAndTimed/lbm_d3q19
     Systems/CorpusStep.IsVerifiedAndTimed/tti3d

@@ -7,7 +7,8 @@ stencil_tune_add_test(replay_test
     replay/readers_test.cpp
     replay/recorded_stencil_test.cpp
     replay/score_test.cpp
-  LIBRARIES stencil_tune_replay stencil_tune_db_testing ZLIB::ZLIB)
+  LIBRARIES stencil_tune_replay stencil_tune_db_testing ZLIB::ZLIB
+  LONG ReadSpacesTest.ValuesEndWhereNoSpaceHasMore)
 stencil_tune_add_test(table_strategies_test
   SOURCES
     search/strategies/configuration_table_test.cpp

@@ -238,6 +238,11 @@ stencil_tune_status stencil_tune_stencil_with_layers(const stencil_tune_stencil*
 /** What runs may measure, as a stencil of one stage: the same fields, and behind them an output for each measure, by
  * its name. STENCIL_TUNE_INVALID_ARGUMENT where the definition measures nothing. */
 stencil_tune_status stencil_tune_stencil_measured(const stencil_tune_stencil* stencil, stencil_tune_stencil** measured);
+/** The same stencil for many grids of one size, which lie one behind the other along one more axis, the last one: of
+ * rank 2 for one of rank 1, of rank 3 for one of rank 2. shared: fields that all grids have one array of, "v" or
+ * "v,rho", that no step changes and that are read at the cell itself; NULL for none. */
+stencil_tune_status stencil_tune_stencil_batched(const stencil_tune_stencil* stencil, const char* shared,
+                                                 stencil_tune_stencil** batch);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */

@@ -3,6 +3,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/stencil/stage_problems.hpp"
+#include "stencil_tune/batch.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -54,9 +55,11 @@ int count_of_dims(const std::string& dims) {
   return 1 + static_cast<int>(std::count_if(dims.begin(), dims.end(), [](char c) { return c == 'x' || c == 'X'; }));
 }
 
-// The rank that --dims and --rank agree on.
+bool is_batch(const po::variables_map& values) { return values["batch"].as<bool>(); }
+
+// The rank that --dims and --rank agree on; the last number of --dims may be that of a batch's grids.
 int requested_rank(const po::variables_map& values, const std::string& dims) {
-  const int given = count_of_dims(dims);
+  const int given = count_of_dims(dims) - (is_batch(values) ? 1 : 0);
   const int rank = value_or(values, "rank", given > 1 ? std::min(given, kMaxRank) : kDefaultRank);
   if (rank < 1 || rank > kMaxRank) {
     throw Error(ErrorCode::invalid_argument, fmt::format("--rank {}: must be 1, 2 or 3", rank));
@@ -150,6 +153,8 @@ Problem make_problem_from(const po::variables_map& values, const OneOfSeveral& o
                             values["rank"].as<int>(), stencil.name, stencil.rank));
   }
   if (values.count("layer") > 0) stencil.layers = parse_layer_widths(values["layer"].as<std::string>(), stencil.rank);
+  const auto shared = value_or<std::string>(values, "shared", "");
+  if (is_batch(values)) stencil = batched(stencil, shared.empty() ? std::vector<std::string>() : split_list(shared));
   const Extents extents = parse_extents(one.dims, stencil.rank);
   if (extents.rank != stencil.rank) {
     throw Error(ErrorCode::invalid_argument,
@@ -189,6 +194,10 @@ void add_problem_options(CommandLine& line) {
           "layer", po::value<std::string>()->value_name("N|x=N,z=LOW:HIGH"),
           "cells of the layers at the ends of the axes, of a stencil with fields that exist in layers alone (default: "
           "what its definition says)")(
+          "batch", po::bool_switch(),
+          "many grids of one size in one launch: the last number of --dims, behind the stencil's axes, counts them")(
+          "shared", po::value<std::string>()->value_name("FIELD,..."),
+          "fields that all grids of a batch have one array of")(
           "pitch", po::value<std::string>()->value_name("CELLS|padded"),
           "from one row to the next (default: NX, dense rows); padded: as the library's DeviceField has them")(
           "steps", po::value<std::string>()->value_name("N"),
@@ -201,6 +210,9 @@ std::vector<Problem> problems_from(const po::variables_map& values) {
   }
   reject_together(values, "stencil", {"expr", "shape", "order", "coefficients"});
   reject_together(values, "expr", {"shape", "order", "coefficients"});
+  if (values.count("shared") > 0 && !is_batch(values)) {
+    throw Error(ErrorCode::invalid_argument, "--shared goes with --batch, whose grids share the fields");
+  }
   std::vector<Problem> problems;
   for (const std::string& dims : values_of("dims", values["dims"].as<std::string>())) {
     for (const std::string& type : values_of("type", value_or<std::string>(values, "type", ""))) {

@@ -26,6 +26,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace stencil_tune {
@@ -158,9 +159,14 @@ Exported exported_choice(const po::variables_map& values, const Problem& problem
     const Objective objective = requested_objective(values);
     return exported_winner(problem, winner_of_problem(database ? &*database : nullptr, problem, gpu, objective),
                            options);
-  } catch (const NoWinner&) {
-    if (auto found = exported_lookup(values, problem, gpu.value_or(gpu_meant()), options)) return *std::move(found);
-    throw;
+  } catch (const NoWinner& none) {
+    auto found = exported_lookup(values, problem, gpu.value_or(gpu_meant()), options);
+    if (!found) throw;
+    const std::string_view why = none.what();
+    if (const auto passed_over = why.find("\npassed over"); passed_over != std::string_view::npos) {
+      say(stderr, fmt::format("{}\n", why.substr(passed_over + 1)));
+    }
+    return *std::move(found);
   }
 }
 

@@ -76,16 +76,22 @@ Subject subject_of(const po::variables_map& values, const std::string& id, Datab
   return {problem_of_winner(winner.trial.problem, id, values), winner};
 }
 
-/// "--stencil mine.toml" or "--expr '...'", as it was given.
+/// A word for a shell.
+std::string quoted(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-=,:";
+  const bool is_plain = text.find_first_not_of(kPlain) == std::string::npos;
+  return is_plain ? text : "'" + boost::replace_all_copy(text, "'", "'\\''") + "'";
+}
+
+/// "--stencil mine.toml" or "--expr '...'", and what is made of it, as it was given; empty where it was not.
 std::string definition_given(const po::variables_map& values) {
-  for (const char* option : {"stencil", "expr"}) {
+  std::string text;
+  for (const char* option : {"stencil", "expr", "layer", "shared"}) {
     if (values.count(option) == 0) continue;
-    const auto text = values[option].as<std::string>();
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
-    const bool is_word = text.find_first_not_of(kPlain) == std::string::npos;
-    return fmt::format("--{} {}", option, is_word ? text : "'" + boost::replace_all_copy(text, "'", "'\\''") + "'");
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, quoted(values[option].as<std::string>()));
   }
-  return "";
+  if (!text.empty() && values["batch"].as<bool>()) text += " --batch";
+  return text;
 }
 
 }  // namespace
