@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <vector>
 
 namespace stencil_tune {
@@ -96,6 +97,16 @@ std::int64_t Kernel::advance_until(const Until& until, CUstream_st* stream, Span
   }
   MeasuredRun measured(*state_, stream, coefficients);
   KernelRun run(*state_, nullptr, place, stream, fields, coefficients);
+  std::exception_ptr thrown;  // by who is asked: first the fields come to their places
+  const auto stops_after = [&](std::int64_t steps_made, std::int64_t number) {
+    const std::span<const double> numbers = measured.wait_for(number);
+    try {
+      return until.stop(steps_made, numbers);
+    } catch (...) {
+      thrown = std::current_exception();
+      return true;
+    }
+  };
   std::int64_t made = 0;
   bool ends = false;
   for (std::int64_t number = 0; !ends; ++number) {
@@ -105,11 +116,11 @@ std::int64_t Kernel::advance_until(const Until& until, CUstream_st* stream, Span
     Place here = place;
     here.step += made;
     measured.measure(number, here, run.buffers().first(fields.size()));
-    const bool stops = number > 0 && until.stop(before, measured.wait_for(number - 1));
-    ends = stops || made == steps;
-    if (ends) until.stop(made, measured.wait_for(number));
+    ends = (number > 0 && stops_after(before, number - 1)) || made == steps;
+    if (ends && !thrown) stops_after(made, number);
   }
   if (made > 0) run.leave(fields);
+  if (thrown) std::rethrow_exception(thrown);
   return made;
 }
 

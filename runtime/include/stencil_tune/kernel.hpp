@@ -192,7 +192,7 @@ class Kernel {
   /// advance_at() that measures after each `until.every` steps, and after the last, and stops when it is told to. The
   /// GPU does not wait for the answer: it has the next steps to do when `until.stop` is asked, so that the run ends so
   /// many steps later. With 0 steps it measures the fields as they stand. Returns the number of steps that were made;
-  /// waits for the last measurement.
+  /// waits for the last measurement. What `stop` throws ends the run too, and is thrown once the fields are in place.
   std::int64_t advance_until(const Until& until, CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                              Span<const double> coefficients = {}, const Place& place = {}) const;
 

@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
+#include <stdexcept>
 
 namespace stencil_tune {
 namespace {
@@ -90,6 +92,35 @@ void expect_right(const Problem& problem, int steps, int launches) {
     if (field == advanced) continue;
     EXPECT_EQ(fields[field], now[field].data());
     EXPECT_EQ(now[field], before[field]);
+  }
+}
+
+TEST(MeasuredRuns, WhatStopThrowsIsThrownOnceFieldsAreInTheirPlaces) {
+  const Stencil blur = parse_stencil("u_next = 0.5*u + 0.25*(u[x-1] + u[x+1]); measure mass = sum(u)", 3);
+  const Boundaries periodic{Boundary::periodic, Boundary::periodic, Boundary::periodic};
+  const Problem problem = make_problem(blur, ElementType::f64, periodic, {.rank = 3, .n = {66, 13, 9}});
+  Fields now = make_fields(problem);
+  const Fields before = now;
+  HostDriver driver;
+  Library library = library_on(driver, problem);
+  Kernel kernel = library.lookup({.stencil = problem.stencil,
+                                  .type = problem.type,
+                                  .extents = problem.extents,
+                                  .boundaries = problem.boundaries,
+                                  .alignment = 16,
+                                  .steps = 100});
+  kernel.prepare();
+  std::vector<void*> fields{now[0].data(), now[1].data()};
+  const double mass = std::accumulate(before[0].begin(), before[0].end(), 0.0);
+  const auto stop = [&](std::int64_t steps, Span<const double> numbers) -> bool {
+    EXPECT_EQ(steps, 4);
+    EXPECT_NEAR(numbers[0], mass, 1e-9);
+    throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(kernel.advance_until({4, stop}, nullptr, fields, 100), std::runtime_error);
+  const ReferenceField expected = reference_after(problem, before, 8);  // the next four were on their way
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    ASSERT_TRUE(expected.accepts(i, static_cast<const double*>(fields[0])[i])) << "cell " << i;
   }
 }
 
