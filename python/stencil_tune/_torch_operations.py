@@ -15,7 +15,7 @@ _MOST_STENCILS = 1024
 
 
 def series_type(dtype: torch.dtype) -> torch.dtype:
-    """Of series and records that go with fields of a type."""
+    """The type of series and records that go with fields of this one."""
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 

@@ -202,7 +202,7 @@ class _Jax(ArrayOperations):
 
 
 def _series_type(dtype: Any) -> Any:
-    """Of series and records that go with fields of a type."""
+    """The type of series and records that go with fields of this one."""
     return numpy.float64 if dtype == numpy.float64 else numpy.float32
 
 

@@ -28,7 +28,7 @@ contains
     failed = 0
   end function
 
-  ! Of a run that measures: ends it once the mass is below that of the caller.
+  ! The run that measures ends once the mass is below the caller's.
   function is_below(user, steps, numbers, count) bind(c) result(stops)
     type(c_ptr), value :: user
     integer(c_int64_t), value :: steps

@@ -48,7 +48,7 @@ def measured_case(seed, layers):
 
 
 def expect_measured(case, kernel, make):
-    """Of arrays as they stand, and of each that a run comes to."""
+    """The arrays are measured as they stand, and after each step of a run."""
     evaluator, now, arguments = case.evaluator(), case.values(), kernel.stencil.arguments
     for name, axes in case.definition.profiles.items():
         if not axes:

@@ -53,7 +53,7 @@ class Shot:
         return self._placed[key]
 
     def cells(self, stencil: Stencil, like: Any, ops: ArrayOperations) -> tuple[dict[str, Cells], dict[str, Cells]]:
-        """Of sources and of receivers, by field, for arrays like this one."""
+        """Cells of sources and of receivers, by field, for arrays like this one."""
         key = tuple(like.shape), str(getattr(like, "device", "")), str(like.dtype)
         if key not in self._cells:
             points = PointsBase(KernelBase(stencil, Grid(tuple(like.shape)[::-1], 0, "f32", "hold", 1)), *self._positions, 1)
@@ -107,7 +107,7 @@ class Propagation(Run):
         return range(0, self.steps, self.stride)
 
     def kept_shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
-        """Of a kept state. Of a field that exists in layers alone these are kept, side by side."""
+        """The shape of a kept state. Where a field exists in layers alone these are kept, side by side."""
         axis, start, stop = self._gap(name, shape)
         return *shape[:axis], shape[axis] - (stop - start), *shape[axis + 1:]
 
@@ -160,7 +160,7 @@ class Propagation(Run):
     def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any], of_records: Any, kept: Sequence[Any],
                   coefficients: Mapping[str, float] | None,
                   for_coefficients: bool = False) -> tuple[list[Any], dict[str, Any]]:
-        """Of the inputs (None: zero) and of the coefficients; those of the series are in `of_series`.
+        """Gradients of the inputs (None: zero) and of the coefficients; those of the series are in `of_series`.
 
         of_state, of_records: gradients of the state after the run, and of the records; None: zeros.
         kept: as propagate() returns them.

@@ -36,6 +36,19 @@ Library library_on(HostDriver& driver, const Problem& problem) {
   return Library(std::make_unique<Library::Impl>(std::move(parts)));
 }
 
+/// The kernel of a library that knows that winner.
+Kernel prepared(HostDriver& driver, const Problem& problem) {
+  Library library = library_on(driver, problem);
+  Kernel kernel = library.lookup({.stencil = problem.stencil,
+                                  .type = problem.type,
+                                  .extents = problem.extents,
+                                  .boundaries = problem.boundaries,
+                                  .alignment = 16,
+                                  .steps = 100});
+  kernel.prepare();
+  return kernel;
+}
+
 using Fields = std::vector<std::vector<double>>;
 
 /// Random cells in the inputs; others hold what nobody may read.
@@ -65,14 +78,7 @@ void expect_right(const Problem& problem, int steps, int launches) {
   Fields now = make_fields(problem);
   const Fields before = now;
   HostDriver driver;
-  Library library = library_on(driver, problem);
-  Kernel kernel = library.lookup({.stencil = problem.stencil,
-                                  .type = problem.type,
-                                  .extents = problem.extents,
-                                  .boundaries = problem.boundaries,
-                                  .alignment = 16,
-                                  .steps = 100});
-  kernel.prepare();
+  const Kernel kernel = prepared(driver, problem);
   std::vector<void*> fields;
   for (std::vector<double>& field : now) fields.push_back(field.data());
   kernel.advance(nullptr, fields, steps);
@@ -102,14 +108,7 @@ TEST(MeasuredRuns, WhatStopThrowsIsThrownOnceFieldsAreInTheirPlaces) {
   Fields now = make_fields(problem);
   const Fields before = now;
   HostDriver driver;
-  Library library = library_on(driver, problem);
-  Kernel kernel = library.lookup({.stencil = problem.stencil,
-                                  .type = problem.type,
-                                  .extents = problem.extents,
-                                  .boundaries = problem.boundaries,
-                                  .alignment = 16,
-                                  .steps = 100});
-  kernel.prepare();
+  const Kernel kernel = prepared(driver, problem);
   std::vector<void*> fields{now[0].data(), now[1].data()};
   const double mass = std::accumulate(before[0].begin(), before[0].end(), 0.0);
   const auto stop = [&](std::int64_t steps, Span<const double> numbers) -> bool {
