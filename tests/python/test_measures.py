@@ -124,6 +124,19 @@ def test_nan_is_not_hidden(gpus):
         assert kernel.measure(arrays)["least"] == -numpy.inf
 
 
+@pytest.mark.parametrize("device", (0, "cpu"))
+def test_measures_know_the_step_and_the_place(device, gpus):
+    stencil = st.stencil('rank = 2\nfields = ["u", "u_next"]\n[update]\nu_next = "u + t"\n[rotate]\nu_next = "u"\n[measure]\n'
+                         'added = "max(u_next - u)"\nfirst = "min(x)"\n')
+    kernel = st.lookup(stencil, shape=(6, 8), dtype="f64", device=device, steps=4)
+    host = [aligned(numpy.zeros(kernel.shape)) for _ in range(2)]
+    arrays = [CudaArray(gpus.own(array)) for array in host] if device == 0 else host
+    seen = []
+    kernel.advance_until(arrays, steps=4, every=2, until=lambda steps, measured: seen.append((steps, measured)), step=5,
+                         origin=(0, 30))
+    assert seen == [(2, {"added": 7, "first": 30}), (4, {"added": 9, "first": 30})]
+
+
 def test_what_until_raises_comes_out(gpus):
     kernel = st.lookup(st.stencil(RELAXATION, rank=2), shape=(10, 12), dtype="f64")
     arrays = [CudaArray(gpus.own(aligned(numpy.ones(kernel.shape)))) for _ in range(2)]
