@@ -132,8 +132,9 @@ class RowTable {
   /// For templates that ask how much of a row is read (RowUse).
   std::string uses_text(std::string_view name) {
     const int cells = place_cells();
-    std::vector<std::string> entries;
+    std::vector<std::string> entries, used;
     for (const RowUse& use : uses_) {
+      if (use.is_used()) used.push_back(std::to_string(entries.size()));
       entries.push_back(use.is_used()
                             ? fmt::format("{{{}, {}, {}, {}}}", use.left, use.body ? tile_.x : 0, use.right, use.at)
                             : "{}");
@@ -142,6 +143,8 @@ class RowTable {
         R"(  // Of each row that a thread reads: cells left of its own, its own, right of them; where its own stand in its window.
   struct {name} {{
     static constexpr int kPlanes = {planes}, kRows = {rows}, kCells = {cells};
+    // Places in the table of the rows that are read.
+    using Used = stencil_tune::Indices<{used}>;
     STENCIL_DEVICE static constexpr stencil_tune::RowUse row(int f, int{p}, int r) {{
 {table}
     }}
@@ -149,7 +152,8 @@ class RowTable {
   }};
 )",
         fmt::arg("name", name), fmt::arg("planes", planes_), fmt::arg("rows", rows_), fmt::arg("cells", cells),
-        fmt::arg("p", planes_ > 1 ? " p" : ""), fmt::arg("table", table("stencil_tune::RowUse", "kUse", entries)));
+        fmt::arg("used", fmt::join(used, ", ")), fmt::arg("p", planes_ > 1 ? " p" : ""),
+        fmt::arg("table", table("stencil_tune::RowUse", "kUse", entries)));
   }
 
   /// For templates that load what the statements `more` say. place_cells() has been called.

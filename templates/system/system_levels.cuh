@@ -188,8 +188,7 @@ struct SystemLevels {
     using Reads = typename L::Reads;
     if constexpr (kEdges == Edges::all && kAnswersPlanes) answer_planes<kLevel>(z, newest, IndicesBelow<L::kIn>{});
     Window<L, T, Reads> window;
-    gather<kEdges, kLevel, Reads>(newest, z, window, constants,
-                                  IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
+    gather<kEdges, kLevel, Reads>(newest, z, window, constants, typename Reads::Used{});
     if constexpr (!T::kEdgeWarpsRest) {
       publish_for_next<kEdges, kLevel>(z, newest, IndicesBelow<L::kIn>{});
       if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
@@ -311,16 +310,14 @@ struct SystemLevels {
     using L = LevelOf<S, kLevel>;
     constexpr RowUse kUse = Reads::row(kInput, kP, kR);
     constexpr int kPlace = L::kPlaces[kInput];
-    if constexpr (is_used(kUse)) {
-      Value* body = window.own_cells(kInput, kP, kR);
-      if constexpr (kPlace < 0) {
-        constants.template read_row<-1 - kPlace, kLevel, L::kDelay>(kR - L::kLowY, arguments.coefficients, body);
-      } else {
-        constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
-        take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
-        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
-        if constexpr (kEdges != Edges::none && kAnswersColumns) answer_row_ends<S, kUse.left, kUse.right>(tile, body);
-      }
+    Value* body = window.own_cells(kInput, kP, kR);
+    if constexpr (kPlace < 0) {
+      constants.template read_row<-1 - kPlace, kLevel, L::kDelay>(kR - L::kLowY, arguments.coefficients, body);
+    } else {
+      constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
+      take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
+      SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
+      if constexpr (kEdges != Edges::none && kAnswersColumns) answer_row_ends<S, kUse.left, kUse.right>(tile, body);
     }
   }
 
