@@ -43,6 +43,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
+constexpr int kMostMissed = 20;          // samples in turn that find nothing: one in a thousand may be legal
 constexpr double kFillShare = 0.5;       // a proposal's time for samples: few candidates of wide systems are legal
 constexpr int kPoolFirst = 20;           // proposals after the starts, all from the pool
 constexpr int kPoolEvery = 2;            // then every other one
@@ -210,10 +211,11 @@ class Local : public Strategy {
     filled_at_ = proposals_;
     pool_.clear();
     CandidateSet sampled;
-    for (int i = 0; i < kPoolSamples && !(i > 0 && thinking_.is_over(kFillShare)); ++i) {
+    int missed = 0;
+    for (int i = 0; i < kPoolSamples && missed < kMostMissed && !(i > 0 && thinking_.is_over(kFillShare)); ++i) {
       const auto tuning = space_->sample(random_);
-      if (!tuning) break;
-      if (sampled.add(*tuning) && !taken_.contains(*tuning)) pool_.push_back(rank(*tuning));
+      missed = tuning ? 0 : missed + 1;
+      if (tuning && sampled.add(*tuning) && !taken_.contains(*tuning)) pool_.push_back(rank(*tuning));
     }
     sort_by_cost(pool_);
   }

@@ -24,6 +24,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <random>
 #include <utility>
 
 namespace stencil_tune {
@@ -80,6 +82,30 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const St
   return make_local(search.space, search.model, settings.seed, std::move(thinking));
 }
 
+/// A kernel that fuses steps, to compile while the strategy still looks around: by the model the best of a few, with
+/// the fewest steps and nothing unrolled where that is legal. Nothing where none is found.
+std::optional<Tuning> first_to_fuse(const Problem& problem, const Space& space, const CostModel& model) {
+  constexpr int kDraws = 50;  // of a family: a tenth of a second where few candidates are legal
+  std::mt19937_64 random(1);
+  std::optional<Tuning> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Family* family : families()) {
+    if (!family->fuses_steps || !family->serves(problem)) continue;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const auto tuning = space.sample(*family, random);
+      const double cost = tuning ? model.cost(*tuning) : least;
+      if (cost < least) best = tuning, least = cost;
+    }
+  }
+  for (int steps = 1; best && steps < best->steps; ++steps) {
+    Tuning quick = *best;
+    quick.steps = steps;
+    quick.unroll = 1;
+    if (space.legal(quick)) return quick;
+  }
+  return best;
+}
+
 /// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels.
 std::vector<Baseline> beside_the_winner(const Problem& problem, const Limits& limits,
                                         const std::vector<Tuning>& asked) {
@@ -101,17 +127,19 @@ void add_unreadable(std::span<const WinnerRecord> winners, std::vector<std::stri
   }
 }
 
-/// Checks on the CPU until a session that begins now has to end.
+/// Checks on the CPU until a session that begins now has to end; one that goes on then has become longer.
 HostChecker host_checker(const TuningSettings& settings) {
   static constexpr std::chrono::seconds kLongest{60};  // for one kernel
   using Clock = Patience::Clock;
-  const double most_s = latest_end_s(settings.session);
-  auto last = Clock::time_point::max();
-  if (std::isfinite(most_s)) {
-    last = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(most_s));
-  }
-  return [last, stop = settings.stop](const Problem& small, std::span<const Tuning> tunings) {
-    return check_on_host(small, tunings, {std::min(last, Clock::now() + kLongest), stop});
+  const auto after = [begun = Clock::now()](double seconds) {
+    if (!std::isfinite(seconds)) return Clock::time_point::max();
+    return begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  const auto end = after(latest_end_s(settings.session));
+  const auto longer_end = settings.session.longer ? after(settings.session.longer->most_s) : end;
+  return [end, longer_end, stop = settings.stop](const Problem& small, std::span<const Tuning> tunings) {
+    const auto now = Clock::now();
+    return check_on_host(small, tunings, {std::min(now < end ? end : longer_end, now + kLongest), stop});
   };
 }
 
@@ -152,6 +180,10 @@ StencilSearch::StencilSearch(const Problem& problem, const Target& target, const
   if (asked.empty()) {
     winners = winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
     warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model);
+    const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
+    if (std::none_of(warm_starts.begin(), warm_starts.end(), fuses)) {
+      if (const auto first = first_to_fuse(problem, space, model)) warm_starts.insert(warm_starts.begin(), *first);
+    }
   }
   strategy = make_strategy(settings, *this, std::move(thinking));
 }

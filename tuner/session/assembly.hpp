@@ -24,6 +24,7 @@ struct TuningSettings {
   std::uint64_t seed = 1;
   int jobs = 0;                                    ///< compilers at once; 0: one per usable core
   bool is_exhaustive = false;                      ///< every legal candidate of a stencil, in place of a search
+  bool every_stage = false;                        ///< of a step, also where whole steps beat what these can reach
   int beside = 1;                                  ///< grids that run at once while a stencil's candidate is timed
   std::vector<std::string> candidates{};           ///< codes and names of the textbook: these alone; empty: search
   const std::atomic<bool>* stop = &kNeverStopped;  ///< set by a signal handler: sessions end in good order
@@ -57,7 +58,8 @@ struct StencilSearch {
   PerformanceModel model;
   std::vector<Tuning> asked;          ///< settings.candidates
   std::vector<WinnerRecord> winners;  ///< of every stencil: the database's, the site's, those that ship
-  std::vector<Tuning> warm_starts;    ///< from these; none where candidates are asked for
+  std::vector<Tuning> warm_starts;    ///< from these, and one at least that fuses steps where there are any; none where
+                                      ///< candidates are asked for
   std::unique_ptr<Strategy> strategy;
 };
 

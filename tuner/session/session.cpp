@@ -122,9 +122,13 @@ class Session {
   }
 
   void queue_first_candidates() {
-    for (const std::string& candidate : parts_.warm_starts) {
-      if (!seen_.contains(candidate)) queue_.add_warm_start(candidate);
-    }
+    std::vector<std::string> warm_starts = parts_.warm_starts;
+    std::erase_if(warm_starts, [&](const std::string& candidate) { return seen_.contains(candidate); });
+    const auto plain = std::stable_partition(warm_starts.begin(), warm_starts.end(),
+                                             [&](const std::string& candidate) { return fuses(candidate); });
+    // One compiler alone would keep the session without a result for as long as a kernel that fuses steps takes it.
+    if (parts_.compilers.width() == 1 && plain != warm_starts.end()) std::rotate(warm_starts.begin(), plain, plain + 1);
+    for (const std::string& candidate : warm_starts) queue_.add_warm_start(candidate);
     for (const NamedCandidate& baseline : parts_.baselines) {
       if (baseline.code) queue_.add_baseline(*baseline.code, seen_.contains(*baseline.code));
     }
@@ -157,6 +161,8 @@ class Session {
   StopReason search_on() {
     for (;;) {
       if (parts_.stop) return StopReason::interrupted;
+      const auto& longer = options_.longer;
+      if (longer && best_ && longer->where(*best_)) time_.lengthen(longer->budget_s, longer->most_s);
       const bool goes_on = !time_.search_is_over() || nothing_yet();
       if (!goes_on && !awaits_compilers()) return StopReason::budget;
       if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;

@@ -8,6 +8,7 @@
 #include "tuner/workers/worker.hpp"
 
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -20,11 +21,19 @@ namespace stencil_tune {
 /// What a race can rank candidates by for so many steps: sweeps race in bursts, and predictions know nothing else.
 Objective race_objective(Objective asked, int steps, bool predicted);
 
+/// What a session may take in place of its budget, once the best that it has is worth it.
+struct LongerSession {
+  std::function<bool(const TrialRecord& best)> where;
+  double budget_s;
+  double most_s;
+};
+
 struct SessionOptions {
   double budget_s = 60;  ///< the whole session's, getting ready and race included; infinity: until the strategy has no
                          ///< more
   std::optional<double> most_s;  ///< when it ends at the latest; empty: the budget and grace_s() of it
   double spent_s = 0;            ///< what of the budget was spent before the session
+  std::optional<LongerSession> longer{};
   int max_trials = 0;  ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
@@ -32,7 +41,7 @@ struct SessionOptions {
   bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
 };
 
-/// When a session ends at the latest, since its beginning.
+/// When a session that does not become longer ends at the latest, since its beginning.
 double latest_end_s(const SessionOptions& options);
 
 enum class StopReason { budget, max_trials, exhausted, interrupted };

@@ -8,6 +8,7 @@
 #include "tuner/session/zone_tuning.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct StepTuning {
   std::vector<PassWinner> passes;      ///< winners of the passes that stages may share
   std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates
   std::string no_fused;                ///< then: why
+  std::string no_stages;               ///< why neither stages nor passes were tuned; empty where they were
 };
 
 /// What a step is made of in the end, for the report.
@@ -34,6 +36,7 @@ struct StepWinners {
   std::vector<PassWinner> passes;                  ///< winners of the passes that stages may share
   std::optional<TrialRecord> fused;                ///< winner of the kernels that make the whole step
   std::string no_fused;                            ///< where there is none: why
+  std::string no_stages{};                         ///< why neither stages nor passes were tuned; empty where they were
 };
 
 StepWinners winners_of(const StepTuning& tuning);
@@ -44,7 +47,11 @@ std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Ta
 /// Single steps of each stage.
 std::vector<Problem> single_stages(const Problem& step);
 
-/// Tunes a problem of kWholeStep. A quarter of the budget goes to the stages.
+/// The rate of a step in several passes, stages or shared `passes`, that all move their least bytes at the copy's rate.
+double rate_of_copies_in_passes(const Problem& step, std::span<const StageRange> passes, double ceiling_gbs);
+
+/// Tunes a problem of kWholeStep. A quarter of the budget goes to the stages; nothing where a kernel that makes whole
+/// steps beats what they could reach, unless every_stage is set.
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer);
 

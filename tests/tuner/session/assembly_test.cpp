@@ -1,6 +1,7 @@
 // What a session tries, by its settings.
 #include "tuner/session/assembly.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 
@@ -46,6 +47,19 @@ TEST(StencilSearch, StartsFromWinnersThatShip) {
   EXPECT_TRUE(search.asked.empty());
   EXPECT_FALSE(search.warm_starts.empty());
   EXPECT_TRUE(search.strategy->propose());
+}
+
+TEST(StencilSearch, StartsWithAKernelThatFusesStepsWhereNoWinnerDoes) {
+  // No winner of this type ships.
+  const Stencil lbm = load_definition("corpus/lbm_d3q19.toml");
+  const Problem problem = make_problem(lbm, ElementType::bf16, {}, {3, {128, 128, 128}}, 0, 100, 0);
+  const StencilSearch search(problem, h200(), {}, nullptr);
+  ASSERT_FALSE(search.warm_starts.empty());
+  const Tuning& first = search.warm_starts.front();
+  EXPECT_EQ(first.family->name, "system");
+  EXPECT_EQ(first.steps, 2) << "the fewest";
+  EXPECT_EQ(first.unroll, 1);
+  EXPECT_TRUE(search.space.legal(first));
 }
 
 }  // namespace

@@ -735,6 +735,47 @@ TEST_F(SessionTest, AShortRunAwaitsTheFirstKernelsThatFuseSteps) {
   EXPECT_LT(run(options).seconds, options.budget_s + 5) << "one is known now, and two race under load for 6 s";
 }
 
+TEST_F(SessionTest, KernelsThatFuseStepsAreCompiledFirstWhateverTheOrderOfWarmStarts) {
+  problem.steps = 11;
+  const char* const fused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2";
+  warm_starts = {parse_code("direct.bx64.by2"), parse_code("direct.bx128.by2.rx2"), parse_code(fused)};
+  run(trials(20));
+  ASSERT_GE(compilers.submitted.size(), 3u);
+  EXPECT_EQ(compilers.submitted[0], fused);
+  EXPECT_EQ(compilers.submitted[1], "direct.bx64.by2");
+}
+
+TEST_F(SessionTest, OneCompilerAloneMakesAKernelThatIsCompiledSoonFirst) {
+  problem.steps = 11;
+  const char* const fused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2";
+  warm_starts = {parse_code(fused), parse_code("direct.bx64.by2")};
+  FakeCompilers one(clock, 1);
+  one.takes_s = [](const Tuning& tuning) { return tuning.family->fuses_steps ? 1e6 : 1.0; };
+  const auto strategy = by_code(make_random(space, 1));
+  SessionOptions options;
+  options.budget_s = 8;
+  const SessionResult result = run_session({subject(), platform, *strategy, one, device, database, clock, observer,
+                                            stop, named_candidates(baselines), codes(warm_starts)},
+                                           options);
+  ASSERT_GE(one.submitted.size(), 2u);
+  EXPECT_EQ(one.submitted[0], "direct.bx64.by2");
+  EXPECT_EQ(one.submitted[1], fused);
+  EXPECT_TRUE(result.winner);
+}
+
+TEST_F(SessionTest, TakesLongerOnceTheBestIsWorthIt) {
+  SessionOptions options;
+  options.budget_s = options.most_s.emplace(10);
+  const auto seconds_where = [&](bool is_worth_it) {
+    options.longer = {[=](const TrialRecord& best) { return is_worth_it && best.rate > 0; }, 30, 34};
+    return run(options).seconds;
+  };
+  EXPECT_LE(seconds_where(false), 10);
+  const double longer = seconds_where(true);
+  EXPECT_GT(longer, 20);
+  EXPECT_LE(longer, 34);
+}
+
 TEST_F(SessionTest, ARunWhoseFusedKernelsNeverCompileEndsInTime) {
   problem.steps = 11;
   warm_starts = {parse_code("temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2")};

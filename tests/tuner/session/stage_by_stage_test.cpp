@@ -2,6 +2,7 @@
 
 #include "generator/definition/definition.hpp"
 #include "tuner/session/final_table.hpp"
+#include "tuner/session/step_tuning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,28 @@ TEST(StageByStage, IsAsSharpAsItsBluntestStageAndAnUnknownOneHidesNone) {
   EXPECT_EQ(sharpness(-1, 0.5), 0.5);
   EXPECT_EQ(sharpness(0.5, -1), 0.5);
   EXPECT_EQ(sharpness(-1, -1), -1);
+}
+
+TEST(StageByStage, CannotBeFasterThanCopiesOfWhatItsPassesMove) {
+  const Problem step = two_stages();
+  double bytes = 0;
+  for (const Problem& stage : single_stages(step)) bytes += minimal_traffic_bytes(stage);
+  const double cells = static_cast<double>(updated_box(step).cells());
+  EXPECT_NEAR(rate_of_copies_in_passes(step, {}, 1000), 1000 * cells / bytes, 1e-9);
+  EXPECT_GT(bytes, minimal_traffic_bytes(step)) << "b is written and read again";
+}
+
+TEST(StageByStage, SaysWhyStagesWereNotTuned) {
+  StepWinners winners;
+  winners.fused = stage_trial("system.bx32.t2", 1, 20);
+  winners.fused->rate = 100;
+  winners.no_stages = "not tuned: as slow as can be";
+  const auto rows = step_rows(two_stages(), winners);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].trial->code, winners.fused->code);
+  EXPECT_EQ(rows[2].name, "stage by stage");
+  EXPECT_FALSE(rows[2].trial);
+  EXPECT_EQ(rows[2].reason, winners.no_stages);
 }
 
 }  // namespace

@@ -234,7 +234,11 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
   });
   const bool known = stages_known && (obstacle || known_winner(step, target, settings.session.objective, database));
   StepWinners winners{{}, {}, {}, std::nullopt, obstacle.value_or("")};
-  if (!known) winners = winners_of(tune_step(step, target, settings, database, observer));
+  if (!known) {
+    TuningSettings of_all = settings;
+    of_all.every_stage = true;
+    winners = winners_of(tune_step(step, target, of_all, database, observer));
+  }
   Report report;
   winners.stages.clear();
   for (const Problem& stage : stages) {
