@@ -96,9 +96,9 @@ void print_problem(const std::string& name, const Problem& problem) {
   int drawn = 0;
   const double pool = seconds([&] {
     std::mt19937_64 random(1);
-    while (drawn < kPool && space.sample(random)) ++drawn;
+    for (int i = 0; i < kPool; ++i) drawn += space.sample(random) ? 1 : 0;
   });
-  fmt::print("  space {:.3f} s, {} candidates {:.3f} s\n", made, drawn, pool);
+  fmt::print("  space {:.3f} s, {} of {} candidates {:.3f} s\n", made, drawn, kPool, pool);
   std::fflush(stdout);
 }
 

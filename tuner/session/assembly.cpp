@@ -97,7 +97,7 @@ std::optional<Tuning> first_to_fuse(const Problem& problem, const Space& space, 
       if (cost < least) best = tuning, least = cost;
     }
   }
-  for (int steps = 1; best && steps < best->steps; ++steps) {
+  for (int steps = 1; best && steps <= best->steps; ++steps) {
     Tuning quick = *best;
     quick.steps = steps;
     quick.unroll = 1;

@@ -3,9 +3,13 @@
 
 #include "generator/candidates/constraint.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace stencil_tune {
+
+/// Fields that pass through a level of a narrow system at the most (FusedSystem::passing).
+inline constexpr std::int64_t kFewPassing = 9;
 
 void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape);
 

@@ -82,7 +82,13 @@ Verdict shared_parts(const Candidate& candidate, const Limits&) {
 
 /// A wide system's kernels whose values spill are slow, and compile for longest: among 677 trials of acoustic waves in
 /// layers (H200, 2026-11-30) those that this refuses had 0.68 of their winner's rate at most.
-Verdict registers(const Candidate& candidate, const Limits& limits) { return registers_suffice(candidate, limits, 16); }
+/// 16 are what narrow systems' winners have at the least beside their values. Of 24 drawn kernels of wide ones (waves
+/// and Maxwell's equations in layers as whole fields, NVRTC 13.0) those that this refuses spill 380 to 8424 bytes, the
+/// others 320 at most.
+Verdict registers(const Candidate& candidate, const Limits& limits) {
+  if (candidate.shape().system().passing <= kFewPassing) return registers_suffice(candidate, limits, 16);
+  return registers_suffice(candidate, limits, candidate.tuning().unroll > 1 ? 40 : 28);
+}
 
 }  // namespace
 

@@ -213,6 +213,11 @@ TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(acoustic, "system.bx32.by8.rx2.ry2.v2.pf2.t4.late"), "system_new_rows");
   EXPECT_EQ(violated(acoustic, "system.bx32.by4.rx2.ry2.v2.pf2.t4"), "tile_not_empty");
   EXPECT_EQ(violated(acoustic, "system.bx32.by20.rx4.ry4.v2.pf2.t2"), "system_registers");
+  const Problem boltzmann = step_of(corpus("lbm_d3q19"), cube, 4);
+  EXPECT_EQ(violated(boltzmann, "system.bx32.by16.pf3.t2.ch7"), "system_registers") << "hundreds of bytes would spill";
+  EXPECT_EQ(violated(boltzmann, "system.bx32.by8.pf3.t2.ch7"), "legal") << "a thread has 255 registers";
+  EXPECT_EQ(violated(boltzmann, "system.bx32.by12.pf3.t2.ch7"), "legal") << "168: 136 for values, 28 for others";
+  EXPECT_EQ(violated(boltzmann, "system.bx32.by12.pf3.t2.ch7.u2"), "system_registers") << "unrolled, 40 for others";
   EXPECT_EQ(violated(step_of(corpus("yee3d"), {3, {60, 128, 128}}, 2), "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
             "system_tile_in_grid");
   const auto with_rows_of_127 = [](Boundary boundary) {
