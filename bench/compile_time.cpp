@@ -5,8 +5,7 @@
 // For runs of 100 steps on a square or cube of so many cells an axis, of the candidates named and of so many that are
 // drawn among those that fuse steps: processor milliseconds that it takes to make the kernel's source, to write the
 // templates out, and to compile it; the registers that its values take by the generator's estimate, and what the
-// assembler says. STENCIL_TUNE_SOURCES names a folder for the sources as they are compiled; with
-// NVRTC_APPEND_FLAGS=--time=FILE NVRTC adds its phases to a table.
+// assembler says. STENCIL_TUNE_SOURCES names a folder for the sources as they are compiled, for `nvcc --time`.
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/kernel_source/source.hpp"

@@ -26,6 +26,17 @@ class PredictionTest : public CommandLineTest {
     if (result.status != 0 && result.err.find("NVRTC") != std::string::npos) missing_ = result.err;
     return result;
   }
+
+  /// A step of two stages on a square of so many cells; of kernels that make it whole the candidate alone.
+  ProgramRun predict_two_stages(const std::string& cells) {
+    const std::string definition = (folder.path() / "two.toml").string();
+    std::ofstream(definition)
+        << "name = \"two\"\nrank = 2\nfields = [\"u\", \"v\", \"u_next\"]\n"
+           "[[stage]]\nv = \"0.3 * (u[x-1] + u[x+1] + u)\"\n"
+           "[[stage]]\nu_next = \"0.3 * (v[y-1] + v[y+1]) + 0.1 * u\"\n[rotate]\nu_next = \"u\"\n";
+    return predict("--stencil " + definition + " --dims " + cells + "x" + cells +
+                   " --steps 100 --json --candidates system.bx32.by1.rx2.v2.tmarows.pf6.t4.ch32.fillplain.u2");
+  }
   std::string missing_;
 };
 
@@ -54,14 +65,7 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
 }
 
 TEST_F(PredictionTest, WhatStandsBelowIsTrueOfAWinnerThatIsMadeStageByStage) {
-  const std::string definition = (folder.path() / "two.toml").string();
-  std::ofstream(definition) << "name = \"two\"\nrank = 2\nfields = [\"u\", \"v\", \"u_next\"]\n"
-                               "[[stage]]\nv = \"0.3 * (u[x-1] + u[x+1] + u)\"\n"
-                               "[[stage]]\nu_next = \"0.3 * (v[y-1] + v[y+1]) + 0.1 * u\"\n[rotate]\nu_next = \"u\"\n";
-  // On so small a grid one block makes all of it, slowly.
-  const ProgramRun run = predict("--stencil " + definition +
-                                 " --dims 64x64 --steps 100 --json "
-                                 "--candidates system.bx32.by1.rx2.v2.tmarows.pf6.t4.ch32.fillplain.u2");
+  const ProgramRun run = predict_two_stages("64");  // one block makes all of so small a grid, slowly
   if (!missing_.empty()) GTEST_SKIP() << missing_;
   ASSERT_EQ(run.status, 0) << run.err;
   const auto report = nlohmann::json::parse(run.out);
@@ -72,6 +76,18 @@ TEST_F(PredictionTest, WhatStandsBelowIsTrueOfAWinnerThatIsMadeStageByStage) {
     EXPECT_TRUE(says_of_others || note.find("finalists") == std::string::npos) << note;
     EXPECT_EQ(note.find("fused steps"), std::string::npos) << note;
   }
+}
+
+TEST_F(PredictionTest, StagesAreNotTunedWhereCopiesOfWhatTheyMoveWouldBeSlower) {
+  const ProgramRun run = predict_two_stages("8192");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err.find("tuning stage"), std::string::npos) << run.err;
+  const auto kernels = nlohmann::json::parse(run.out)["kernels"];
+  ASSERT_EQ(kernels.size(), 3u) << kernels;
+  EXPECT_EQ(kernels[0]["code"], kernels[1]["code"]);
+  EXPECT_EQ(kernels[2]["kernel"], "stage by stage");
+  EXPECT_NE(kernels[2].dump().find("at the copy's rate it would reach"), std::string::npos) << kernels[2];
 }
 
 TEST_F(PredictionTest, CandidatesThatWereNamedAreInTheTableWhateverTheirRank) {
