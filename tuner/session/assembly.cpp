@@ -181,9 +181,9 @@ StencilSearch::StencilSearch(const Problem& problem, const Target& target, const
     winners = winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
     warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model);
     const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
-    if (std::none_of(warm_starts.begin(), warm_starts.end(), fuses)) {
-      if (const auto first = first_to_fuse(problem, space, model)) warm_starts.insert(warm_starts.begin(), *first);
-    }
+    if (std::none_of(warm_starts.begin(), warm_starts.end(), fuses)) drawn = first_to_fuse(problem, space, model);
+    if (drawn) warm_starts.push_back(*drawn);
+    std::stable_partition(warm_starts.begin(), warm_starts.end(), fuses);
   }
   strategy = make_strategy(settings, *this, std::move(thinking));
 }

@@ -58,8 +58,8 @@ struct StencilSearch {
   PerformanceModel model;
   std::vector<Tuning> asked;          ///< settings.candidates
   std::vector<WinnerRecord> winners;  ///< of every stencil: the database's, the site's, those that ship
-  std::vector<Tuning> warm_starts;    ///< from these, and one at least that fuses steps where there are any; none where
-                                      ///< candidates are asked for
+  std::optional<Tuning> drawn;        ///< a candidate that fuses steps, where none of these winners' does
+  std::vector<Tuning> warm_starts;    ///< of these, those that fuse steps first; none where candidates are asked for
   std::unique_ptr<Strategy> strategy;
 };
 

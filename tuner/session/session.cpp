@@ -124,9 +124,9 @@ class Session {
   void queue_first_candidates() {
     std::vector<std::string> warm_starts = parts_.warm_starts;
     std::erase_if(warm_starts, [&](const std::string& candidate) { return seen_.contains(candidate); });
-    const auto plain = std::stable_partition(warm_starts.begin(), warm_starts.end(),
-                                             [&](const std::string& candidate) { return fuses(candidate); });
     // One compiler alone would keep the session without a result for as long as a kernel that fuses steps takes it.
+    const auto plain = std::find_if(warm_starts.begin(), warm_starts.end(),
+                                    [&](const std::string& candidate) { return !fuses(candidate); });
     if (parts_.compilers.width() == 1 && plain != warm_starts.end()) std::rotate(warm_starts.begin(), plain, plain + 1);
     for (const std::string& candidate : warm_starts) queue_.add_warm_start(candidate);
     for (const NamedCandidate& baseline : parts_.baselines) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,17 @@ TEST(StencilSearch, StartsFromWinnersThatShip) {
   EXPECT_TRUE(search.strategy->propose());
 }
 
+TEST(StencilSearch, StartsWithTheWinnersThatFuseSteps) {
+  const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
+  Problem problem = testing::star(1, 512);
+  problem.steps = 100;
+  const StencilSearch search(problem, h200(), {}, nullptr);
+  EXPECT_TRUE(fuses(search.warm_starts.front()));
+  EXPECT_FALSE(fuses(search.warm_starts.back()));
+  EXPECT_TRUE(std::is_partitioned(search.warm_starts.begin(), search.warm_starts.end(), fuses));
+  EXPECT_FALSE(search.drawn);
+}
+
 TEST(StencilSearch, StartsWithAKernelThatFusesStepsWhereNoWinnerDoes) {
   // No winner of this type ships.
   const Stencil lbm = load_definition("corpus/lbm_d3q19.toml");
@@ -56,6 +68,7 @@ TEST(StencilSearch, StartsWithAKernelThatFusesStepsWhereNoWinnerDoes) {
   const StencilSearch search(problem, h200(), {}, nullptr);
   ASSERT_FALSE(search.warm_starts.empty());
   const Tuning& first = search.warm_starts.front();
+  EXPECT_EQ(first, search.drawn);
   EXPECT_EQ(first.family->name, "system");
   EXPECT_EQ(first.steps, 2) << "the fewest";
   EXPECT_EQ(first.unroll, 1);

@@ -735,16 +735,6 @@ TEST_F(SessionTest, AShortRunAwaitsTheFirstKernelsThatFuseSteps) {
   EXPECT_LT(run(options).seconds, options.budget_s + 5) << "one is known now, and two race under load for 6 s";
 }
 
-TEST_F(SessionTest, KernelsThatFuseStepsAreCompiledFirstWhateverTheOrderOfWarmStarts) {
-  problem.steps = 11;
-  const char* const fused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2";
-  warm_starts = {parse_code("direct.bx64.by2"), parse_code("direct.bx128.by2.rx2"), parse_code(fused)};
-  run(trials(20));
-  ASSERT_GE(compilers.submitted.size(), 3u);
-  EXPECT_EQ(compilers.submitted[0], fused);
-  EXPECT_EQ(compilers.submitted[1], "direct.bx64.by2");
-}
-
 TEST_F(SessionTest, OneCompilerAloneMakesAKernelThatIsCompiledSoonFirst) {
   problem.steps = 11;
   const char* const fused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2";

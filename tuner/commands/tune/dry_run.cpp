@@ -79,7 +79,9 @@ DryRun dry_run(const Problem& problem, const Target& target, const TuningSetting
   }
 
   Order order(run, search.model);
-  for (const Tuning& tuning : search.warm_starts) order.add(tuning, "won elsewhere");
+  for (const Tuning& tuning : search.warm_starts) {
+    order.add(tuning, tuning == search.drawn ? "fuses steps" : "won elsewhere");
+  }
   for (const Baseline& baseline : textbook_baselines(problem, target.limits)) {
     if (baseline.tuning) order.add(*baseline.tuning, std::string(baseline.name));
   }
