@@ -83,7 +83,7 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const St
 }
 
 /// A kernel that fuses steps, to compile while the strategy still looks around: by the model the best of a few, with
-/// the fewest steps and nothing unrolled where that is legal. Nothing where none is found.
+/// one row a thread, the fewest steps and nothing unrolled where that is legal. Nothing where none is found.
 std::optional<Tuning> first_to_fuse(const Problem& problem, const Space& space, const CostModel& model) {
   constexpr int kDraws = 50;  // of a family: a tenth of a second where few candidates are legal
   std::mt19937_64 random(1);
@@ -97,11 +97,15 @@ std::optional<Tuning> first_to_fuse(const Problem& problem, const Space& space, 
       if (cost < least) best = tuning, least = cost;
     }
   }
-  for (int steps = 1; best && steps <= best->steps; ++steps) {
-    Tuning quick = *best;
-    quick.steps = steps;
-    quick.unroll = 1;
-    if (space.legal(quick)) return quick;
+  if (!best) return best;
+  for (const int rows : {1, best->register_y}) {
+    for (int steps = 1; steps <= best->steps; ++steps) {
+      Tuning quick = *best;
+      quick.register_y = rows;
+      quick.steps = steps;
+      quick.unroll = 1;
+      if (space.legal(quick)) return quick;
+    }
   }
   return best;
 }

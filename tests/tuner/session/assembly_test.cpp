@@ -72,6 +72,7 @@ TEST(StencilSearch, StartsWithAKernelThatFusesStepsWhereNoWinnerDoes) {
   EXPECT_EQ(first.family->name, "system");
   EXPECT_EQ(first.steps, 2) << "the fewest";
   EXPECT_EQ(first.unroll, 1);
+  EXPECT_EQ(first.register_y, 1);
   EXPECT_TRUE(search.space.legal(first));
 }
 
