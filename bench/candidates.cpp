@@ -8,8 +8,8 @@
 // fields.
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
+#include "runtime/model/model.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/model/model.hpp"
 
 #include <fmt/format.h>
 

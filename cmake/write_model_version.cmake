@@ -7,5 +7,5 @@ foreach(file IN LISTS files)
 endforeach()
 string(SHA256 digest "${digests}")
 string(SUBSTRING ${digest} 0 12 digest)
-file(WRITE "${OUTPUT}" "#include \"tuner/model/model_version.hpp\"\n
+file(WRITE "${OUTPUT}" "#include \"runtime/model/model_version.hpp\"\n
 const char* stencil_tune::model_version() noexcept { return \"model ${digest}\"; }\n")

@@ -2,7 +2,7 @@
 
 #include "bench/fit/least_squares.hpp"
 #include "bench/fit/ranking.hpp"
-#include "tuner/model/family_model.hpp"
+#include "runtime/model/family_model.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -9,7 +9,7 @@
 // much as one candidate that is one deviation off.
 #pragma once
 
-#include "tuner/model/calibration.hpp"
+#include "runtime/model/calibration.hpp"
 #include "tuner/replay/recorded_trials.hpp"
 
 #include <cstddef>

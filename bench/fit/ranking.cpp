@@ -1,6 +1,6 @@
 #include "bench/fit/ranking.hpp"
 
-#include "tuner/model/model_agreement.hpp"
+#include "runtime/model/model_agreement.hpp"
 
 #include <algorithm>
 #include <cmath>

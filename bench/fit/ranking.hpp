@@ -1,7 +1,7 @@
 // How well the performance model ranks what was measured, as the search depends on it: registers are guessed.
 #pragma once
 
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 #include "tuner/replay/recorded_trials.hpp"
 
 #include <span>

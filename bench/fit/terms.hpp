@@ -1,4 +1,4 @@
-// Learns the terms that the model's constants leave unsaid (tuner/model/parameter_terms.hpp) from recorded trials.
+// Learns the terms that the model's constants leave unsaid (runtime/model/parameter_terms.hpp) from recorded trials.
 //
 // Ridge regression of log(measured time / predicted time) on the parts of candidates' codes. A problem counts as many
 // candidates as it has, 300 at most. Within it a candidate counts by the square of its rate, and what all candidates of

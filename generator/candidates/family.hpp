@@ -2,7 +2,7 @@
 // family a candidate has.
 //
 // A family has three parts: an entry in families/, a template in templates/, and how the performance model counts its
-// work (tuner/model/).
+// work (runtime/model/).
 #pragma once
 
 #include "generator/candidates/constraint.hpp"

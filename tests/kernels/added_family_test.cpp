@@ -6,10 +6,10 @@
 #include "generator/kernel_source/source.hpp"
 #include "runtime/cuda/module.hpp"
 #include "runtime/library/launch/packed_launch.hpp"
+#include "runtime/model/model.hpp"
 #include "tests/kernels/copy_family.hpp"
 #include "tests/runtime/fake_driver.hpp"
 #include "tuner/executor/host_check.hpp"
-#include "tuner/model/model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

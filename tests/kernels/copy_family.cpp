@@ -1,6 +1,6 @@
 #include "tests/kernels/copy_family.hpp"
 
-#include "tuner/model/family_model.hpp"
+#include "runtime/model/family_model.hpp"
 
 namespace stencil_tune {
 namespace {

@@ -1,12 +1,3 @@
-stencil_tune_add_test(model_test
-  SOURCES
-    model/calibration_test.cpp
-    model/device_model_test.cpp
-    model/model_test.cpp
-    model/parameter_terms_test.cpp
-  APART model/occupancy_test.cpp
-  LIBRARIES stencil_tune_fitter)
-target_link_libraries(model_test PRIVATE CudaHeaders::CudaHeaders)
 stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(final_table_test
   SOURCES

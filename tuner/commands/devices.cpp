@@ -1,10 +1,10 @@
 // stencil-tune devices
 #include "runtime/cuda/device.hpp"
+#include "runtime/model/calibration.hpp"
+#include "runtime/model/device_model.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/program/command_line.hpp"
-#include "tuner/model/calibration.hpp"
-#include "tuner/model/device_model.hpp"
 #include "tuner/session/final_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 #include "tuner/terminal/text_table.hpp"

@@ -1,7 +1,7 @@
 #include "tuner/replay/recorded_stencil.hpp"
 
 #include "generator/candidates/family.hpp"
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 
 #include <algorithm>
 #include <utility>

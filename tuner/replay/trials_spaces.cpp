@@ -1,9 +1,9 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/printable.hpp"
+#include "runtime/model/device_model.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/stencil_tables.hpp"
-#include "tuner/model/device_model.hpp"
 #include "tuner/replay/formats.hpp"
 #include "tuner/replay/recorded_trials.hpp"
 

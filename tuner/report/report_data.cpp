@@ -5,9 +5,9 @@
 #include "generator/candidates/textbook/textbook.hpp"
 #include "generator/user_kernel/configuration.hpp"
 #include "runtime/export/export.hpp"
+#include "runtime/model/device_model.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
-#include "tuner/model/device_model.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Search strategies: which candidate to try next.
 #pragma once
 
+#include "runtime/model/cost_model.hpp"
 #include "tuner/search/search_space.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/search/thinking.hpp"
@@ -13,13 +14,6 @@ namespace stencil_tune {
 
 /// A strategy for stencils' kernels; those for any table of configurations are in strategies/.
 using Strategy = SearchStrategy<Tuning>;
-
-/// Ranks candidates; a lower cost is better.
-class CostModel {
- public:
-  virtual ~CostModel() = default;
-  virtual double cost(const Tuning& tuning) const = 0;  ///< predicted ms
-};
 
 std::unique_ptr<Strategy> make_exhaustive(const Space& space, Thinking thinking = {});
 /// These candidates in this order, and no others. Throws Error(illegal_candidate) naming the constraint.

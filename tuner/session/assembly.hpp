@@ -3,7 +3,7 @@
 #pragma once
 
 #include "generator/user_kernel/user_kernel.hpp"
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 #include "tuner/search/search.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/target.hpp"

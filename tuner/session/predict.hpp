@@ -1,8 +1,8 @@
 // A session without a GPU: the performance model stands where the device worker would.
 #pragma once
 
+#include "runtime/model/model.hpp"
 #include "tuner/executor/host_check.hpp"
-#include "tuner/model/model.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <functional>

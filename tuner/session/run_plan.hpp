@@ -3,7 +3,7 @@
 
 #include "db/records.hpp"
 #include "generator/candidates/run_plan.hpp"
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 
 #include <span>
 #include <string>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/cuda/device.hpp"
-#include "tuner/model/device_model.hpp"
-#include "tuner/model/model_version.hpp"
+#include "runtime/model/device_model.hpp"
+#include "runtime/model/model_version.hpp"
 
 #include <optional>
 #include <string>

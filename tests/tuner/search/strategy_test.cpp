@@ -2,8 +2,8 @@
 #include "tests/tuner/session/session_fakes.hpp"
 
 #include "generator/kernel_source/source.hpp"
+#include "runtime/model/model.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/model/model.hpp"
 #include "tuner/search/correction.hpp"
 #include "tuner/search/search.hpp"
 

@@ -5,8 +5,8 @@
 #include "db/trial_store.hpp"
 #include "db/winner_store.hpp"
 #include "generator/kernel_source/signature.hpp"
+#include "runtime/model/model.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/model/model.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 

@@ -1,6 +1,6 @@
 #include "tuner/commands/options/winner_options.hpp"
 
-#include "tuner/model/device_model.hpp"
+#include "runtime/model/device_model.hpp"
 
 #include <boost/algorithm/string/predicate.hpp>
 

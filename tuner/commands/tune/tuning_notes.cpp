@@ -1,8 +1,8 @@
 #include "tuner/commands/tune/tuning_notes.hpp"
 
 #include "db/trial_store.hpp"
-#include "tuner/model/calibration.hpp"
-#include "tuner/model/model_agreement.hpp"
+#include "runtime/model/calibration.hpp"
+#include "runtime/model/model_agreement.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/stage_by_stage.hpp"
 #include "tuner/subject/stencil_subject.hpp"

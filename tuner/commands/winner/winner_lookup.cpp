@@ -5,9 +5,9 @@
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/library/lookup/same_machine_code.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
+#include "runtime/model/device_model.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
-#include "tuner/model/device_model.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 

@@ -1,7 +1,7 @@
 // Registers that a thread of a kernel of one step needs, guessed before it is compiled.
 #pragma once
 
-#include "tuner/model/work.hpp"
+#include "runtime/model/work.hpp"
 
 namespace stencil_tune {
 

@@ -1,6 +1,6 @@
 // What a launch of a systolic kernel asks of the machine: rows pass through all levels of a block, its halos included.
 #include "generator/candidates/constraint.hpp"
-#include "tuner/model/work.hpp"
+#include "runtime/model/work.hpp"
 
 #include <algorithm>
 #include <cmath>

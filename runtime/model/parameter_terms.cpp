@@ -1,4 +1,4 @@
-#include "tuner/model/parameter_terms.hpp"
+#include "runtime/model/parameter_terms.hpp"
 
 #include "generator/candidates/family.hpp"
 

@@ -2,9 +2,9 @@
 
 #include "bench/fit/ranking.hpp"
 #include "generator/include/stencil_tune/definition.hpp"
-#include "tuner/model/device_model.hpp"
-#include "tuner/model/model.hpp"
-#include "tuner/model/model_agreement.hpp"
+#include "runtime/model/device_model.hpp"
+#include "runtime/model/model.hpp"
+#include "runtime/model/model_agreement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What the performance model says of a candidate.
 #pragma once
 
-#include "tuner/model/occupancy.hpp"
+#include "runtime/model/occupancy.hpp"
 
 #include <string_view>
 

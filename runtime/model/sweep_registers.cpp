@@ -1,4 +1,4 @@
-#include "tuner/model/sweep_registers.hpp"
+#include "runtime/model/sweep_registers.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tuner/model/occupancy.hpp"
+#include "runtime/model/occupancy.hpp"
 
 #include <algorithm>
 

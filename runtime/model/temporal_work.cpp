@@ -1,7 +1,7 @@
 // What a launch of fused steps asks of the machine: planes pass through all levels of a block, halos included.
 #include "generator/candidates/families/temporal.hpp"
 #include "generator/kernel_source/launch.hpp"
-#include "tuner/model/work.hpp"
+#include "runtime/model/work.hpp"
 
 #include <algorithm>
 #include <cmath>

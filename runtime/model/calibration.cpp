@@ -1,6 +1,6 @@
-#include "tuner/model/calibration.hpp"
+#include "runtime/model/calibration.hpp"
 
-#include "tuner/model/calibration_files.hpp"
+#include "runtime/model/calibration_files.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

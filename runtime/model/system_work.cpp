@@ -1,7 +1,7 @@
 // What a launch of whole steps of a system asks of the machine: the state passes through all levels of a block, halos
 // included. Coarse: it counts cells and operations of each level, not how a kernel arranges them.
 #include "generator/kernel_source/launch.hpp"
-#include "tuner/model/work.hpp"
+#include "runtime/model/work.hpp"
 
 #include <algorithm>
 #include <cmath>

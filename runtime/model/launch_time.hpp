@@ -3,10 +3,10 @@
 
 #include "generator/candidates/tuning.hpp"
 #include "generator/stencil/problem.hpp"
-#include "tuner/model/calibration.hpp"
-#include "tuner/model/device_model.hpp"
-#include "tuner/model/prediction.hpp"
-#include "tuner/model/work.hpp"
+#include "runtime/model/calibration.hpp"
+#include "runtime/model/device_model.hpp"
+#include "runtime/model/prediction.hpp"
+#include "runtime/model/work.hpp"
 
 #include <initializer_list>
 

@@ -2,12 +2,12 @@
 //
 // What a candidate asks of the machine is counted (work.hpp), and how times combine is code (sweep_time.cpp,
 // temporal_time.cpp). The constants between the two stand here. Many are no unit cost that a counter shows, but what
-// fits. Terms of single parameter values say what no constant does. A table is a file of tuner/model/calibrations/,
+// fits. Terms of single parameter values say what no constant does. A table is a file of runtime/model/calibrations/,
 // which says to what it was fitted and how well.
 #pragma once
 
-#include "tuner/model/device_model.hpp"
-#include "tuner/model/parameter_terms.hpp"
+#include "runtime/model/device_model.hpp"
+#include "runtime/model/parameter_terms.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

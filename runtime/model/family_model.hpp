@@ -1,7 +1,7 @@
 // How the model sees each kernel family: the table that matches the generator's.
 #pragma once
 
-#include "tuner/model/launch_time.hpp"
+#include "runtime/model/launch_time.hpp"
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/candidates/shape.hpp"
-#include "tuner/model/calibration.hpp"
+#include "runtime/model/calibration.hpp"
 
 #include <array>
 #include <cstddef>

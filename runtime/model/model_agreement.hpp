@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 
 #include <span>
 

@@ -1,4 +1,4 @@
-#include "tuner/model/device_model.hpp"
+#include "runtime/model/device_model.hpp"
 
 #include "stencil_tune/error.hpp"
 

@@ -1,6 +1,6 @@
-#include "tuner/model/parameter_terms.hpp"
+#include "runtime/model/parameter_terms.hpp"
 
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 
 #include <gtest/gtest.h>
 

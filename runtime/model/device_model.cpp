@@ -1,4 +1,4 @@
-#include "tuner/model/device_model.hpp"
+#include "runtime/model/device_model.hpp"
 
 #include "generator/printable.hpp"
 #include "generator/suggest.hpp"
@@ -85,7 +85,7 @@ const DeviceModel& device_model_of_gpu(std::string_view gpu) {
   }
   throw Error(
       ErrorCode::unknown_name,
-      fmt::format("no device model of '{}': its figures belong in tuner/model/device_model.cpp", printable(gpu)));
+      fmt::format("no device model of '{}': its figures belong in runtime/model/device_model.cpp", printable(gpu)));
 }
 
 const DeviceModel& default_model() { return find_device_model("h200"); }  // the calibrated one

@@ -1,7 +1,7 @@
-#include "tuner/model/model.hpp"
+#include "runtime/model/model.hpp"
 
 #include "generator/candidates/family.hpp"
-#include "tuner/model/family_model.hpp"
+#include "runtime/model/family_model.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "tuner/model/work.hpp"
+#include "runtime/model/work.hpp"
 
 #include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
-#include "tuner/model/sweep_registers.hpp"
+#include "runtime/model/sweep_registers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tuner/model/launch_time.hpp"
+#include "runtime/model/launch_time.hpp"
 
 #include <algorithm>
 #include <array>

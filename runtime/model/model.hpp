@@ -7,11 +7,11 @@
 
 #include "generator/stencil/problem.hpp"
 #include "runtime/compile/compiler.hpp"
-#include "tuner/model/calibration.hpp"
-#include "tuner/model/device_model.hpp"
-#include "tuner/model/prediction.hpp"
-#include "tuner/model/work.hpp"
-#include "tuner/search/search.hpp"
+#include "runtime/model/calibration.hpp"
+#include "runtime/model/cost_model.hpp"
+#include "runtime/model/device_model.hpp"
+#include "runtime/model/prediction.hpp"
+#include "runtime/model/work.hpp"
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 // How long a step takes in a launch that fuses several.
 #include "generator/candidates/family.hpp"
-#include "tuner/model/launch_time.hpp"
+#include "runtime/model/launch_time.hpp"
 
 #include <algorithm>
 #include <cmath>

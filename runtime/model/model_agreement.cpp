@@ -1,4 +1,4 @@
-#include "tuner/model/model_agreement.hpp"
+#include "runtime/model/model_agreement.hpp"
 
 #include "db/stored_code.hpp"
 

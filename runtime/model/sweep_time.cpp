@@ -1,5 +1,5 @@
 // How long a launch of one step takes.
-#include "tuner/model/launch_time.hpp"
+#include "runtime/model/launch_time.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tuner/model/family_model.hpp"
+#include "runtime/model/family_model.hpp"
 
 #include "stencil_tune/error.hpp"
 
@@ -25,7 +25,7 @@ const FamilyModel& family_model(std::string_view family) {
       std::find_if(models().begin(), models().end(), [&](const FamilyModel& model) { return model.family == family; });
   if (found != models().end()) return *found;
   throw Error(ErrorCode::internal,
-              fmt::format("the family {} has no performance model: add it to tuner/model/family_model.cpp", family));
+              fmt::format("the family {} has no performance model: add it to runtime/model/family_model.cpp", family));
 }
 
 void add_family_model(const FamilyModel& model) { models().push_back(model); }

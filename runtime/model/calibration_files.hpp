@@ -1,4 +1,4 @@
-// The calibrations that ship (tuner/model/calibrations/), as text.
+// The calibrations that ship (runtime/model/calibrations/), as text.
 #pragma once
 
 #include "generator/kernel_source/source.hpp"

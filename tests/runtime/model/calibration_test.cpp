@@ -1,8 +1,8 @@
-#include "tuner/model/calibration.hpp"
+#include "runtime/model/calibration.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "runtime/model/family_model.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/model/family_model.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
