@@ -77,7 +77,7 @@ MeasuredRun measure(Ranks& group, const std::function<Library()>& library, const
 }
 
 void require_tuned(const MeasuredRun& run, const Request& whole) {
-  if (run.match != Match::default_candidate) return;
+  if (run.match < Match::predicted) return;
   throw Error(ErrorCode::illegal_candidate,
               fmt::format("nobody tuned a kernel for it (match: {}): stencil-tune --stencil {} --dims {} --steps {}",
                           name(run.match), whole.stencil.name, to_string(whole.extents), whole.steps));

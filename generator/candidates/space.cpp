@@ -55,21 +55,29 @@ std::vector<int> values_beside(const Parameter& parameter, const std::vector<int
 }  // namespace
 
 Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem), limits_(&limits) {
-  for (const Family* family : stencil_tune::families()) {
-    if (!family->serves(problem)) continue;
-    const KernelAxes axes = kernel_axes(problem, Tuning(*family));
-    FamilySpace space{family, {}, 1};
-    for (const Parameter& parameter : family->parameters) {
-      space.values.push_back(parameter.possible ? parameter.possible(parameter.values, problem, limits, axes)
-                                                : parameter.values);
-      space.size *= space.values.back().size();
-    }
-    if (space.size > 0) families_.push_back(std::move(space));  // else a parameter has no value for this problem
-  }
+  for (const Family* family : stencil_tune::families()) add(*family);
   std::mt19937_64 random(1);
   for (std::size_t i = 0; i < families_.size(); ++i) {
     if (families_[i].family->drawn && draw(families_[i], random, kMostMisses)) drawn_.push_back(i);
   }
+}
+
+Space::Space(const Problem& problem, const Limits& limits, const Family& family)
+    : problem_(&problem), limits_(&limits) {
+  add(family);
+  if (!families_.empty()) drawn_.push_back(0);
+}
+
+void Space::add(const Family& family) {
+  if (!family.serves(*problem_)) return;
+  const KernelAxes axes = kernel_axes(*problem_, Tuning(family));
+  FamilySpace space{&family, {}, 1};
+  for (const Parameter& parameter : family.parameters) {
+    space.values.push_back(parameter.possible ? parameter.possible(parameter.values, *problem_, *limits_, axes)
+                                              : parameter.values);
+    space.size *= space.values.back().size();
+  }
+  if (space.size > 0) families_.push_back(std::move(space));  // else a parameter has no value for this problem
 }
 
 std::uint64_t Space::size() const noexcept {

@@ -16,6 +16,8 @@ namespace stencil_tune {
 class Space {
  public:
   Space(const Problem& problem, const Limits& limits);
+  /// Of one family alone: made in microseconds, since nothing is drawn to find out whether it has legal candidates.
+  Space(const Problem& problem, const Limits& limits, const Family& family);
   Space(const Problem& problem, Limits&& limits) = delete;
   Space(Problem&& problem, const Limits& limits) = delete;
 
@@ -55,6 +57,7 @@ class Space {
   template <class ValuesOf>
   std::vector<Tuning> changed(const Tuning& tuning, const ValuesOf& values_of) const;
 
+  void add(const Family& family);
   static Tuning decode(const FamilySpace& family, std::uint64_t number);
   std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const;
 

@@ -94,6 +94,12 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
+/// A predicted rate beside measured ones counts four fifths: few kernels miss theirs by more.
+double trusted_rate(const Evidence& evidence) {
+  constexpr double kTrusted = 0.8;
+  return evidence.gstencils * (evidence.match == Match::predicted ? kTrusted : 1);
+}
+
 constexpr int kSideStreams = 8;  // for the zones of a grid
 
 /// The first kernel of a part in zones sees to the layers of all.
@@ -127,16 +133,18 @@ LookupTarget Library::Impl::target_of(const Request& request, const DeviceFacts&
           .limits = facts.limits,
           .alignment = request.alignment,
           .objective = request.objective,
-          .same_machine_code = [this](const TrialRecord& trial, const Problem& problem) {
-            return has_same_machine_code(trial, problem, *compiler());
-          }};
+          .same_machine_code =
+              [this](const TrialRecord& trial, const Problem& problem) {
+                return has_same_machine_code(trial, problem, *compiler());
+              },
+          .device = facts.ordinal >= 0 ? std::optional(model_of(facts)) : std::nullopt};
 }
 
 double known_rate(const std::vector<StageKernel>& stages) {
   double time = 0;
   for (const StageKernel& stage : stages) {
     if (!(stage.evidence.gstencils > 0)) return 0;
-    time += 1 / stage.evidence.gstencils;
+    time += 1 / trusted_rate(stage.evidence);
   }
   return 1 / time;
 }
@@ -233,7 +241,7 @@ std::optional<PlanPart> Library::Impl::make_passes(const Request& request, const
     if (choice && choice->evidence.gstencils > 0) shared.emplace(std::pair(range.first, range.count), *choice);
   }
   const auto rate_of = [&](const StageRange& range) {
-    if (range.count == 1) return stages.stages[static_cast<std::size_t>(range.first)].evidence.gstencils;
+    if (range.count == 1) return trusted_rate(stages.stages[static_cast<std::size_t>(range.first)].evidence);
     const auto choice = shared.find({range.first, range.count});
     return choice == shared.end() ? 0 : choice->second.evidence.gstencils;
   };
@@ -289,21 +297,24 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   if (!problem.step.obstacle.empty()) return std::nullopt;
   const LookupTarget target = target_of(request, facts);
   auto choice = choose_winner(problem, target, parts_.winners(problem, facts.architecture));
+  if (!choice) choice = predict_choice(problem, target, parts_.all_winners());
+  const bool is_predicted = choice && choice->evidence.match == Match::predicted;
+  const bool has_won = choice && !is_predicted;
   const bool fuses = choice && (sweeps_per_launch(choice->tuning) > 1 || problem.stage == kWholeStep);
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
-  if (!choice && problem.steps > 1 && may_fuse_steps(problem, facts.limits)) {
-    Evidence& evidence = single.stages.front().evidence;
-    evidence.match = std::max(evidence.match, Match::nearest_size);  // it won as the kernel for one step
-    evidence.notes.insert(
-        evidence.notes.begin(),
-        fmt::format("no kernel that fuses steps is known for it, which is often twice as fast and more: "
-                    "`stencil-tune --steps {}` looks for one",
-                    problem.steps));
-  }
+  StageKernel& stage = single.stages.front();
+  const auto only_single_steps_won = [&] {
+    if (problem.steps == 1 || !may_fuse_steps(problem, facts.limits)) return;
+    stage.evidence.match = std::max(stage.evidence.match, Match::nearest_size);
+    stage.evidence.loss = fmt::format(
+        "no kernel that fuses steps has won for it{}: `{}` looks for one",
+        is_predicted ? ", and the performance model expects none to gain" : ", which is often twice as fast and more",
+        tuning_command(problem));
+  };
   if (!fuses) {
-    StageKernel& stage = single.stages.front();
+    if (!has_won) only_single_steps_won();
     // A run's race is under continuous load, that of one sweep in bursts: what won the run's makes it.
-    if (choice && choice->evidence.match <= std::min(Match::stale, stage.evidence.match)) {
+    if (has_won && choice->evidence.match <= std::min(Match::stale, stage.evidence.match)) {
       add_notes(request, choice->evidence);
       auto meanwhile = std::move(stage.meanwhile);
       stage = make_stage(stage.problem, std::move(*choice), facts);
@@ -312,11 +323,14 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
     return std::nullopt;
   }
   const double in_passes = known_rate(single.stages);
-  if (problem.stage == kWholeStep && in_passes >= choice->evidence.gstencils) {
-    single.stages.front().evidence.notes.push_back(
-        fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({:.1f})",
-                    single.shares_passes ? "in passes that stages share" : "stage by stage", in_passes,
-                    choice->evidence.code, choice->evidence.gstencils));
+  if ((problem.stage == kWholeStep || is_predicted) && in_passes >= trusted_rate(choice->evidence)) {
+    if (is_predicted) only_single_steps_won();
+    const std::string_view way = single.shares_passes       ? "in passes that stages share"
+                                 : single.stages.size() > 1 ? "stage by stage"
+                                                            : "one by one";
+    stage.evidence.notes.push_back(
+        fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({}{:.1f})", way, in_passes,
+                    choice->evidence.code, is_predicted ? "~" : "", choice->evidence.gstencils));
     return std::nullopt;
   }
   add_notes(request, choice->evidence);
@@ -341,7 +355,8 @@ void Library::Impl::note_miss(const Request& request, const Problem& problem, Ma
 }
 
 Choice Library::Impl::choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts) {
-  Choice choice = choose(problem, target_of(request, facts), parts_.winners(problem, facts.architecture));
+  Choice choice =
+      choose(problem, target_of(request, facts), parts_.winners(problem, facts.architecture), parts_.all_winners());
   add_notes(request, choice.evidence);
   return choice;
 }

@@ -48,7 +48,8 @@ struct StageKernel {
   std::unique_ptr<Meanwhile> meanwhile;  ///< null: launches wait for the compiler
 };
 
-/// GStencil/s of a step that these make one after another, by their evidence; 0 where that of one is not known.
+/// GStencil/s of a step that these make one after another, by their evidence, of which predictions count less than
+/// measurements; 0 where that of one is not known.
 double known_rate(const std::vector<StageKernel>& stages);
 
 class Measuring;

@@ -34,12 +34,19 @@ class Winners {
     note_ = missing ? fmt::format("nothing was tuned here yet: there is no {}", location.path.string()) : "";
     if (!missing) database_ = std::make_unique<Database>(open_database(option_, {.access = Access::read}));
     site_ = open_site_database(site_option_);
+    all_.reset();
   }
 
   std::vector<WinnerRecord> find(const Problem& problem, const std::string& architecture) {
     const WinnerQuery query = query_for(problem, architecture);
-    auto own = database_ ? WinnerStore(*database_).list(query) : std::vector<WinnerRecord>();
-    return with_pretuned(layered(std::move(own), site_winners(site(), query)), query);
+    return winners_of_all_layers(database_.get(), query, site());
+  }
+
+  /// Of all stencils; they are read once, which takes milliseconds.
+  std::span<const WinnerRecord> all() {
+    const WinnerQuery query{.kind = SubjectKind::stencil, .predicted = false, .count_trials = false};
+    if (!all_) all_ = winners_of_all_layers(database_.get(), query, site());
+    return *all_;
   }
 
   std::vector<WinnerRecord> find_kernels(const std::string& name) {
@@ -83,6 +90,7 @@ class Winners {
   std::filesystem::path site_option_;
   std::optional<Database> site_;
   std::string note_;
+  std::optional<std::vector<WinnerRecord>> all_;
 };
 
 /// Tunes by the installed program into the database.
@@ -109,6 +117,7 @@ LibraryParts open_parts(const LibraryOptions& options) {
   parts.winners = [winners](const Problem& problem, const std::string& architecture) {
     return winners->find(problem, architecture);
   };
+  parts.all_winners = [winners] { return winners->all(); };
   parts.kernel_winners = [winners](const std::string& name) { return winners->find_kernels(name); };
   parts.architecture_of = [winners](const std::string& gpu) { return winners->architecture_of(gpu); };
   parts.reload = [winners] { winners->open(); };

@@ -21,6 +21,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,6 +34,9 @@ struct LibraryParts {
   std::function<std::shared_ptr<Compiler>()> compiler;  ///< called at the first lookup
   /// Winners that may serve a problem on an architecture; choose() judges them.
   std::function<std::vector<WinnerRecord>(const Problem&, const std::string& architecture)> winners;
+  /// Winners of all stencils, on whatever GPU: what a problem starts from that none of them serves. They live until
+  /// reload().
+  std::function<std::span<const WinnerRecord>()> all_winners = [] { return std::span<const WinnerRecord>(); };
   /// Winners of kernels of the user's own that have this name.
   std::function<std::vector<WinnerRecord>(const std::string& name)> kernel_winners = [](const std::string&) {
     return std::vector<WinnerRecord>();

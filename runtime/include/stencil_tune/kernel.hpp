@@ -20,25 +20,28 @@ struct CUstream_st;  // what the CUDA driver and runtime APIs call CUstream and 
 
 namespace stencil_tune {
 
-/// How well the kernel fits what was asked for, best first.
+/// How well the kernel fits what was asked for, best first. docs/concepts.md has what each is worth.
 enum class Match {
-  exact,              ///< tuned for this stencil, element type, boundary, extents, pitch and GPU model
+  exact,              ///< tuned for this stencil, element type, boundary, extents, pitch, steps and GPU model
   stale,              ///< exact, but the kernel's template has changed since: right, its rate may differ from then
   same_form,          ///< tuned for a stencil of the same form, which differs in numbers: the rate is the same or near
-  nearest_size,       ///< tuned on this GPU model for other extents, pitch or steps
+  nearest_size,       ///< tuned on this GPU model for other extents, pitch or steps, and fitted to these by the model
   same_architecture,  ///< tuned on another GPU model of the same architecture
-  predicted,          ///< chosen by the performance model; no GPU was timed
-  default_candidate,  ///< nothing is known: a fixed candidate that is legal here
+  predicted,          ///< chosen by the performance model among what won for other stencils; no GPU was timed
+  default_candidate,  ///< nothing has won anywhere: a fixed candidate that is legal here
 };
 
 /// "exact", "stale", "same form", "nearest size", "same architecture", "predicted", "default".
 std::string_view name(Match match) noexcept;
 
-/// Why this kernel, for one stage of the stencil. Where nothing was tuned, all but code, match and notes is empty.
+/// Why this kernel, for one stage of the stencil. Where nothing was tuned, all but code, match, loss and notes is
+/// empty.
 struct Evidence {
   Match match = Match::default_candidate;  ///< how well it fits
   std::string code{};                      ///< the candidate that runs, e.g. "streaming.bx32.by4.rx4.ry1.v4.cz4.regs"
-  std::string tuned_code{};      ///< the winner it comes from; differs when the grid here needs narrower vectors
+  /// What the match may cost, and the command that mends it; empty where that is nothing: exact, same form.
+  std::string loss{};
+  std::string tuned_code{};      ///< the winner it comes from; differs where the kernel was fitted to this grid
   Extents tuned_extents{};       ///< where the winner won
   std::int64_t tuned_pitch = 0;  ///< cells from one row to the next, then
   std::string gpu{};             ///< model name, then

@@ -22,11 +22,14 @@ std::vector<WinnerRecord> site_winners(Database* site, const WinnerQuery& query)
   return winners;
 }
 
+std::vector<WinnerRecord> winners_of_all_layers(Database* database, const WinnerQuery& query, Database* site) {
+  auto own = database != nullptr ? WinnerStore(*database).list(query) : std::vector<WinnerRecord>();
+  return with_pretuned(layered(std::move(own), site_winners(site, query)), query);
+}
+
 std::vector<WinnerRecord> winners_of_all_layers(Database* database, const WinnerQuery& query) {
   auto site = open_site_database();
-  auto own = database != nullptr ? WinnerStore(*database).list(query) : std::vector<WinnerRecord>();
-  auto tuned = layered(std::move(own), site_winners(site ? &*site : nullptr, query));
-  return with_pretuned(std::move(tuned), query);
+  return winners_of_all_layers(database, query, site ? &*site : nullptr);
 }
 
 }  // namespace stencil_tune

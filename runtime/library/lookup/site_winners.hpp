@@ -18,7 +18,8 @@ std::optional<Database> open_site_database(const std::filesystem::path& option =
 std::vector<WinnerRecord> site_winners(Database* site, const WinnerQuery& query = {});
 
 /// Winners like the query in all layers: those of the user's database (null: none) over the site's (layered()). Those
-/// that ship lie beneath both, of the query's stencil or form.
+/// that ship lie beneath both, of the query's stencil or form. `site`: the site's database, which the short form opens.
+std::vector<WinnerRecord> winners_of_all_layers(Database* database, const WinnerQuery& query, Database* site);
 std::vector<WinnerRecord> winners_of_all_layers(Database* database, const WinnerQuery& query);
 
 }  // namespace stencil_tune

@@ -191,6 +191,7 @@ TEST(Space, NeighboursDifferInOneParameterByAPlaceOrOfTheWalkByTwo) {
   const Space space(problem, kSm90);
   const Tuning centre = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
   const std::vector<Tuning> neighbours = space.neighbours(centre);
+  EXPECT_EQ(Space(problem, kSm90, *centre.family).neighbours(centre), neighbours) << "also of its family alone";
   std::set<std::string> codes;
   for (const Tuning& neighbour : neighbours) {
     EXPECT_EQ(differences(centre, neighbour), 1) << neighbour;

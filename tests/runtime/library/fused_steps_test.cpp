@@ -127,16 +127,40 @@ TEST_F(FusedSteps, FewerStepsThanAreFusedAreSingleOnes) {
 
 TEST_F(FusedSteps, WhereNoneAreKnownTheEvidenceSaysHowToLookForThem) {
   const auto says = [](const Kernel& kernel) {
-    return kernel.evidence().sentence().find("`stencil-tune --steps 100` looks for one") != std::string::npos;
+    return kernel.evidence().sentence().find(
+               "(match: nearest size): no kernel that fuses steps has won for it, which is "
+               "often twice as fast and more: `stencil-tune --stencil heat3d --dims "
+               "64x64x64 --steps 100` looks for one") != std::string::npos;
   };
   add_winner(1, kSingle);
-  EXPECT_TRUE(says(prepared(request(100))));
+  EXPECT_TRUE(says(prepared(request(100)))) << prepared(request(100)).evidence().sentence();
   EXPECT_FALSE(says(prepared(request(1)))) << "none are wanted";
   Request far = request(100);
   far.stencil = find_builtin("star3d16r");
   EXPECT_FALSE(says(prepared(far))) << "it reaches too far for any";
   add_winner(100, kSingle);
   EXPECT_FALSE(says(prepared(request(100)))) << "one was looked for";
+}
+
+TEST_F(FusedSteps, WhereOnlySingleStepsHaveWonTheModelGoesOnFromWhatFusesStepsOfOthers) {
+  add_winner(100, kFour);
+  std::vector<WinnerRecord> others = std::exchange(winners_, {});
+  others[0].trial.problem.stencil_key = others[0].trial.problem.form = "another";
+  const auto looked_up = [&](double rate_of_single_steps) {
+    winners_.clear();
+    add_winner(1, kSingle, rate_of_single_steps);
+    LibraryParts parts = make_parts();
+    parts.all_winners = [&] { return std::span<const WinnerRecord>(others); };
+    return make_library(std::move(parts)).lookup(request(100));
+  };
+  const Kernel fused = looked_up(1);
+  EXPECT_EQ(fused.match(), Match::predicted);
+  EXPECT_GT(fused.fused_steps(), 1);
+  const Kernel single = looked_up(1e6);
+  EXPECT_EQ(single.match(), Match::nearest_size) << "it won single steps, not runs";
+  EXPECT_EQ(single.fused_steps(), 1);
+  EXPECT_NE(single.evidence().sentence().find("the performance model expects none to gain"), std::string::npos)
+      << single.evidence().sentence();
 }
 
 TEST_F(FusedSteps, BoxesOfSingleStepsAreRememberedForAllThatAreFused) {

@@ -100,9 +100,17 @@ TEST_F(ShippedTest, AWinnerIsRemovedByItsId) {
 TEST_F(ShippedTest, WhatIsNotThereIsAFailureAndNoWrongUse) {
   expect_error("show 999999", 1, "no winner");
   for (const char* verb : {"show", "report", "export"}) {
-    expect_error(std::string(verb) + " --dims 333x77 --expr 'u[x-1]*u*u[y+2]*u[y-1]'", 1, "no winner");
+    expect_error(std::string(verb) + " --rank 1 --dims 333 --expr 'u[x-1]*u*u[x+2]'", 1, "no winner");
     expect_error(std::string(verb) + " --dims 333x77x5 --db " + (folder.path() / "no.db").string(), 1, "no database");
   }
+}
+
+TEST_F(ShippedTest, WhereNoFormHasWonExportWritesWhatIsPredictedAndSaysSo) {
+  const std::filesystem::path file = folder.path() / "product.cu";
+  const ProgramRun exported = run("export --dims 333x77 --expr 'u[x-1]*u*u[y+2]*u[y-1]' -o " + file.string());
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  EXPECT_NE(exported.out.find("never measured for this problem: predicted for 333x77 on"), std::string::npos)
+      << exported.out;
 }
 
 TEST_F(CommandLineTest, ADatabaseOfTheEnvironmentThatTuningHasNotMadeYetIsEmpty) {
@@ -171,7 +179,7 @@ TEST_F(CommandLineTest, AnExportOfWhatNobodyTunedIsTheKernelOfTheLibrary) {
   const ProgramRun steps = run("export --dims 511 --steps 90 --gpu h200 -o " + file.string());
   EXPECT_NE(steps.out.find("written: launcher heat_advance\n"), std::string::npos) << steps.out << steps.err;
   EXPECT_NE(read(file).find("cudaError_t heat_advance("), std::string::npos);
-  expect_error("export --dims 64 --stencil advection2d_rk3 --type f16 --gpu h200", 1, "no winner");
+  expect_error("export --dims 64 --stencil advection2d_rk3 --type f16 --gpu h200", 2, "name a stage, 0 to 2");
   expect_error("export --dims 511 --gpu 'a GPU to come'", 1, "no winner for this problem on 'a GPU to come'");
 }
 

@@ -77,6 +77,9 @@ Library library_over(const std::string& database) {
   parts.winners = [](const Problem& problem, const std::string&) {
     return winners_of_all_layers(nullptr, {.stencil_key = stencil_key(problem.stencil), .count_trials = false});
   };
+  parts.all_winners = [all = winners_of_all_layers(nullptr, {.count_trials = false})] {
+    return std::span<const WinnerRecord>(all);
+  };
   return Library(std::make_unique<Library::Impl>(std::move(parts)));
 }
 

@@ -1,6 +1,10 @@
 #include "runtime/library/lookup/lookup.hpp"
 
 #include "generator/kernel_source/signature.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "runtime/model/model.hpp"
+#include "stencil_tune/definition.hpp"
+#include "tests/kernels/random/random_stencils.hpp"
 #include "tests/runtime/expect_error.hpp"
 
 #include <algorithm>
@@ -58,8 +62,8 @@ TEST(Lookup, TheWinnerOfTheSameGridOnThisGpuIsExact) {
   EXPECT_TRUE(choice.evidence.notes.empty()) << notes_of(choice);
 }
 
-TEST(Lookup, NearestSizeIsByLogarithmOfTheExtents) {
-  const std::vector winners{winner(128, kScalar), winner(512, kWide)};
+TEST(Lookup, NearestSizeIsByLogarithmOfTheExtentsWhereTheModelSeesNoDifference) {
+  const std::vector winners{winner(128, kWide), winner(512, kWide)};
   EXPECT_EQ(choose(cube(240), here(), winners).evidence.tuned_extents.n[0], 128) << "below the geometric mean, 256";
   EXPECT_EQ(choose(cube(272), here(), winners).evidence.tuned_extents.n[0], 512) << "above it";
   EXPECT_EQ(choose(cube(272), here(), winners).evidence.match, Match::nearest_size);
@@ -118,18 +122,32 @@ TEST(Lookup, VectorsTooWideForOddRowsAreNarrowedAndSaid) {
   const std::vector winners{winner(512, kWide)};
   const Choice choice = choose(cube(509), here(), winners);
   EXPECT_EQ(choice.tuning.vector, 1);
-  EXPECT_EQ(choice.tuning.register_x, 4);
   EXPECT_EQ(choice.evidence.match, Match::nearest_size);
   EXPECT_EQ(choice.evidence.tuned_code, kWide);
   EXPECT_NE(notes_of(choice).find("narrowed"), std::string::npos);
   EXPECT_EQ(choose(cube(509, 512), here(), winners).tuning.vector, 4) << "padded rows carry the vectors";
 }
 
-TEST(Lookup, AWinnerThatFitsAsItIsIsPreferredToOneThatMustBeNarrowedNearby) {
-  const std::vector winners{winner(512, kWide), winner(480, kScalar)};
-  EXPECT_EQ(choose(cube(509), here(), winners).evidence.tuned_code, kScalar);
-  const std::vector far{winner(512, kWide), winner(64, kScalar)};
+TEST(Lookup, OfEqualKernelsTheWinnerThatFitsAsItIsComesBeforeOneThatMustBeNarrowedNearby) {
+  constexpr const char* kNarrow = "direct.bx32.by8.bz1.rx4.ry1.rz1.v1";
+  const std::vector winners{winner(512, kWide), winner(480, kNarrow)};
+  EXPECT_EQ(choose(cube(509), here(), winners).evidence.tuned_code, kNarrow);
+  const std::vector far{winner(512, kWide), winner(64, kNarrow)};
   EXPECT_EQ(choose(cube(509), here(), far).evidence.tuned_code, kWide) << "but not to one far away";
+}
+
+TEST(Lookup, OfOtherGridsWhatTheModelExpectsToBeFastestIsFittedAndSaid) {
+  const std::vector winners{winner(256, kScalar), winner(64, kWide)};
+  const Choice choice = choose(cube(512), here(), winners);
+  EXPECT_EQ(choice.evidence.match, Match::nearest_size);
+  EXPECT_EQ(choice.evidence.tuned_code, kWide);
+  EXPECT_NE(choice.evidence.code, choice.evidence.tuned_code);
+  EXPECT_NE(notes_of(choice).find("fitted"), std::string::npos) << notes_of(choice);
+  EXPECT_EQ(choice.evidence.sentence().find(
+                choice.evidence.code + " (match: nearest size): it was never timed on this "
+                                       "grid for as many steps: `stencil-tune --stencil star3d1r --dims 512x512x512`"),
+            0U)
+      << choice.evidence.sentence();
 }
 
 TEST(Lookup, VectorsWiderThanThePromisedAlignmentAreNotLaunched) {
@@ -165,9 +183,9 @@ TEST(Lookup, AStaleWinnerOfTheSameGridIsAMatchOfItsOwn) {
   const std::vector winners{stale};
   const Choice choice = choose(cube(512), here(), winners);
   EXPECT_EQ(choice.evidence.match, Match::stale);
-  EXPECT_NE(choice.evidence.sentence().find("(match: stale)"), std::string::npos) << choice.evidence.sentence();
+  EXPECT_NE(choice.evidence.sentence().find("(match: stale): its template has changed"), std::string::npos)
+      << choice.evidence.sentence();
   EXPECT_NE(notes_of(choice).find("12.8"), std::string::npos);
-  EXPECT_NE(notes_of(choice).find("template has changed"), std::string::npos);
 }
 
 TEST(Lookup, AStaleWinnerThatCompilesToTheSameMachineCodeIsExact) {
@@ -202,7 +220,7 @@ TEST(Lookup, OfOtherGridsFreshWinnersComeBeforeStaleOnes) {
   WinnerRecord stale = winner(500, kWide);
   stale.trial.platform.template_signature = "before";
   const std::vector both{stale, winner(64, kScalar)};
-  EXPECT_EQ(choose(cube(512), here(), both).evidence.tuned_extents.n[0], 64);
+  EXPECT_EQ(choose(cube(512), here(), both).evidence.tuned_extents.n[0], 64) << "although the model expects less of it";
   const std::vector alone{stale};
   EXPECT_EQ(choose(cube(512), here(), alone).evidence.match, Match::nearest_size) << "stale is of the same grid";
 }
@@ -282,6 +300,122 @@ TEST(Choose, TheStencilsOwnWinnerComesFirstAndAnotherFormServesNobody) {
   WinnerRecord other = of_same_form(winner(512, kWide));
   other.trial.problem.form = "another";
   EXPECT_EQ(choose(cube(512), here(), std::vector{other}).evidence.match, Match::default_candidate);
+}
+
+// ---- what no winner serves ------------------------------------------------------------------------------------------
+
+/// Winners of other stencils, of types and boundaries of their own.
+std::vector<WinnerRecord> of_others() {
+  std::vector winners{winner(256, kScalar), winner(384, kWide), winner(512, "direct.bx32.nonsense")};
+  for (WinnerRecord& each : winners) {
+    each.trial.problem.stencil_key = "another";
+    each.trial.problem.stencil_name = "waves";
+    each.trial.problem.form = "another";
+    each.trial.problem.boundaries[1] = Boundary::periodic;
+    each.trial.platform.architecture = "sm_80";
+  }
+  return winners;
+}
+
+double expected_rate(const Problem& problem, const Tuning& tuning) {
+  return PerformanceModel(problem, here().limits, model_of_architecture("sm_90")).predict(tuning).gstencils;
+}
+
+TEST(Predict, WhereNoWinnerServesTheModelGoesOnFromWhatWonForOthers) {
+  const Choice choice = choose(cube(512), here(), {}, of_others());
+  EXPECT_EQ(choice.evidence.match, Match::predicted);
+  EXPECT_EQ(choice.evidence.tuned_extents, cube(512).extents);
+  EXPECT_EQ(choice.evidence.gstencils, expected_rate(cube(512), choice.tuning));
+  for (const char* start : {kScalar, kWide}) {
+    EXPECT_GT(choice.evidence.gstencils, expected_rate(cube(512), parse_code(start))) << start;
+  }
+  EXPECT_NE(
+      notes_of(choice).find("made of direct.bx32.by8.bz1.rx4.ry1.rz1.v4, which won for waves in f32 at 384x384x384"),
+      std::string::npos)
+      << notes_of(choice);
+  EXPECT_NE(choice.evidence.sentence().find("(match: predicted): it was never timed"), std::string::npos)
+      << choice.evidence.sentence();
+}
+
+TEST(Predict, AMeasuredWinnerComesBeforeWhatIsPredicted) {
+  EXPECT_EQ(choose(cube(512), here(), std::vector{winner(64, kScalar)}, of_others()).evidence.match,
+            Match::nearest_size);
+}
+
+TEST(Predict, PredictionsAndOtherRanksAreNoStart) {
+  std::vector winners = of_others();
+  winners[0].trial.problem.extents.rank = 2;
+  winners[1].trial.predicted = true;
+  EXPECT_FALSE(predict_choice(cube(512), here(), winners));
+  winners[0] = of_others()[0];
+  EXPECT_TRUE(predict_choice(cube(512), here(), winners));
+}
+
+TEST(Predict, StartsOfATypeAsWideComeBeforeAllOthers) {
+  std::vector winners = of_others();
+  winners[0].trial.problem.type = ElementType::f64;
+  EXPECT_NE(notes_of(*predict_choice(cube(512, 0, ElementType::f64), here(), winners)).find("in f64"),
+            std::string::npos);
+  winners[0].trial.problem.type = ElementType::f16;
+  EXPECT_NE(notes_of(*predict_choice(cube(512, 0, ElementType::bf16), here(), winners)).find("in f16"),
+            std::string::npos);
+  EXPECT_NE(notes_of(*predict_choice(cube(512, 0, ElementType::f64), here(), winners)).find("in f"), std::string::npos)
+      << "any, where there are none";
+}
+
+TEST(Predict, FormsThatDifferInWhatDecidesTheRateShareNoWinner) {
+  const std::vector winners{of_same_form(winner(512, kWide))};
+  const auto match = [&](const Stencil& stencil, ElementType type = ElementType::f32, Boundaries boundaries = {}) {
+    const Problem problem = make_problem(stencil, type, boundaries, {.rank = 3, .n = {512, 512, 512}});
+    return choose(problem, here(), winners, winners).evidence.match;
+  };
+  EXPECT_EQ(match(parse_stencil("v_next = v + kappa*laplacian(v); kappa = 0.2")), Match::same_form);
+  EXPECT_EQ(match(make_builtin(Shape::star, 3, 1)), Match::same_form);
+  EXPECT_EQ(match(make_builtin(Shape::star, 3, 1), ElementType::f64), Match::predicted);
+  EXPECT_EQ(match(make_builtin(Shape::star, 3, 1), ElementType::f32, {Boundary::periodic}), Match::predicted);
+  EXPECT_EQ(match(make_builtin(Shape::star, 3, 2)), Match::predicted);
+  EXPECT_EQ(match(parse_stencil("u + alpha*u*laplacian(u); alpha = 0.1")), Match::predicted) << "not linear";
+}
+
+TEST(Predict, TheCommandThatTunesNamesAllOfTheProblem) {
+  EXPECT_EQ(tuning_command(cube(512)), "stencil-tune --stencil star3d1r --dims 512x512x512");
+  Problem line = make_problem(parse_stencil("u + alpha*laplacian(u); alpha = 0.1", 2), ElementType::f64,
+                              {Boundary::periodic, Boundary::hold}, {.rank = 2, .n = {60, 50, 1}}, 64, 10);
+  EXPECT_EQ(tuning_command(line).find("stencil-tune --expr '...' --dims 60x50"), 0U) << tuning_command(line);
+  line.stencil.name = "u + alpha*laplacian(u); alpha = 0.1";  // as the command line calls it
+  EXPECT_EQ(tuning_command(line),
+            "stencil-tune --expr 'u + alpha*laplacian(u); alpha = 0.1' --dims 60x50 --pitch 64 --type f64 --boundary "
+            "x=periodic,y=hold --steps 10");
+}
+
+TEST(Predict, WhatIsChosenForRandomDefinitionsIsLegal) {
+  const std::vector<WinnerRecord> winners = shipped_winners();
+  int predicted = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Draw draw(seed);
+    const Stencil stencil = random_stencil(draw);
+    Extents extents{.rank = stencil.rank, .n = {1, 1, 1}};
+    Boundaries boundaries{};
+    for (int axis = 0; axis < stencil.rank; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      extents.n[a] = std::max(least_extent(stencil, a), draw.between<std::int64_t>(40, 200));
+      boundaries[a] =
+          draw.one_of({Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect});
+    }
+    LookupTarget target = here();
+    target.limits = limits_of_architecture("sm_90");
+    const auto type = draw.one_of({ElementType::f64, ElementType::f32, ElementType::f16});
+    target.alignment = draw.one_of<std::size_t>({size_of(type), 256});
+    const int steps = draw.one_of({1, 3, 50});
+    const Problem problem = make_problem(stencil, type, boundaries, extents, 0, steps, steps == 1 ? 0 : kWholeStep);
+    const auto choice = predict_choice(problem, target, winners);
+    if (!choice) continue;
+    ++predicted;
+    const auto violation = first_violation({problem, choice->tuning}, target.limits);
+    EXPECT_FALSE(violation) << "seed " << seed << ": " << choice->evidence.code << ": " << violation->message;
+    EXPECT_EQ(target.alignment % required_alignment({problem, choice->tuning}), 0U) << "seed " << seed;
+  }
+  EXPECT_GT(predicted, 30);
 }
 
 }  // namespace
