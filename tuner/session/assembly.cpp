@@ -6,6 +6,7 @@
 #include "generator/user_kernel/configuration.hpp"
 #include "runtime/compile/binary_cache.hpp"
 #include "runtime/files/scratch_folder.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/host_check.hpp"
@@ -173,6 +174,16 @@ NamedCandidate baseline_of(const UserKernel& kernel) {
   return {begin.is_defined ? "default" : "first", configuration_code(kernel, begin.values), ""};
 }
 
+/// What the library would run if nobody tuned.
+std::optional<Tuning> untuned_candidate(const Problem& problem, const Target& target, const Limits& limits,
+                                        std::span<const WinnerRecord> winners) {
+  const LookupTarget here{
+      .gpu = target.gpu(), .architecture = target.architecture, .driver = {}, .limits = limits, .device = target.model};
+  auto choice = choose_winner(problem, here, winners);
+  if (!choice) choice = predict_choice(problem, here, winners);
+  return choice ? std::optional(choice->tuning) : std::nullopt;
+}
+
 }  // namespace
 
 StencilSearch::StencilSearch(const Problem& problem, const Target& target, const TuningSettings& settings,
@@ -183,7 +194,8 @@ StencilSearch::StencilSearch(const Problem& problem, const Target& target, const
       asked(asked_candidates(settings, problem, target.limits)) {
   if (asked.empty()) {
     winners = winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
-    warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model);
+    warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model,
+                                            untuned_candidate(problem, target, limits, winners));
     const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
     if (std::none_of(warm_starts.begin(), warm_starts.end(), fuses)) drawn = first_to_fuse(problem, space, model);
     if (drawn) warm_starts.push_back(*drawn);

@@ -2,6 +2,7 @@
 #include "tuner/session/assembly.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 
@@ -74,6 +75,16 @@ TEST(StencilSearch, StartsWithAKernelThatFusesStepsWhereNoWinnerDoes) {
   EXPECT_EQ(first.unroll, 1);
   EXPECT_EQ(first.register_y, 1);
   EXPECT_TRUE(search.space.legal(first));
+}
+
+TEST(StencilSearch, OfAFormThatNeverWonStartsFromWhatTheLibraryWouldRun) {
+  Problem problem = testing::star(3, 512);
+  problem.steps = 100;
+  const StencilSearch search(problem, h200(), {}, nullptr);
+  const LookupTarget here{
+      .gpu = "NVIDIA H200", .architecture = "sm_90", .driver = {}, .limits = limits_of_architecture("sm_90")};
+  EXPECT_FALSE(choose_winner(problem, here, search.winners)) << "else the test needs another stencil";
+  EXPECT_EQ(search.warm_starts.at(0), predict_choice(problem, here, search.winners).value().tuning);
 }
 
 }  // namespace

@@ -24,12 +24,13 @@ class WarmStarts : public ::testing::Test {
     winners_.push_back(winner);
   }
 
-  std::vector<std::string> warm_starts_for(std::int64_t n, int steps = 1) const {
+  std::vector<std::string> warm_starts_for(std::int64_t n, int steps = 1,
+                                           const std::optional<Tuning>& untuned = std::nullopt) const {
     Problem problem = testing::star(1, n);
     problem.steps = steps;
     std::vector<std::string> codes;
     for (const Tuning& tuning :
-         warm_starts(problem, limits_of_architecture("sm_90"), "NVIDIA H200", winners_, model_)) {
+         warm_starts(problem, limits_of_architecture("sm_90"), "NVIDIA H200", winners_, model_, untuned)) {
       codes.push_back(code(tuning));
     }
     return codes;
@@ -50,6 +51,15 @@ TEST_F(WarmStarts, AreTheNearestFirstEachOnce) {
   add("direct.bx64.by4", 384);
   add("direct.bx128.by2", 64, 1, "NVIDIA A100");
   EXPECT_EQ(warm_starts_for(512), (std::vector<std::string>{"direct.bx64.by4", "direct.bx32.by4", "direct.bx128.by2"}));
+}
+
+TEST_F(WarmStarts, BeginWithWhatTheLibraryRunsUntuned) {
+  add("direct.bx64.by4", 512);
+  add("direct.bx32.by4", 256);
+  EXPECT_EQ(warm_starts_for(512, 1, parse_code("direct.bx128.by2")).front(), "direct.bx128.by2");
+  EXPECT_EQ(warm_starts_for(512, 1, parse_code("direct.bx32.by4")),
+            (std::vector<std::string>{"direct.bx32.by4", "direct.bx64.by4"}))
+      << "each once";
 }
 
 TEST_F(WarmStarts, OfRunsComeFirstForARunAndAreLeftOutWhereOneSweepIsMade) {

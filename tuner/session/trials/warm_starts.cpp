@@ -62,7 +62,8 @@ Tuning quick_form(Tuning tuning) {
 }  // namespace
 
 std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
-                                std::span<const WinnerRecord> winners, const CostModel& model) {
+                                std::span<const WinnerRecord> winners, const CostModel& model,
+                                const std::optional<Tuning>& untuned) {
   const ProblemKey wanted = problem_key(problem);
   Ordered<std::tuple<bool, bool, bool, bool, double>> own;
   Ordered<double> others;
@@ -80,6 +81,7 @@ std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, st
     }
   }
   std::vector<Tuning> result;
+  if (untuned) result.push_back(*untuned);
   append_first(kMostWarmStarts, std::move(own), result);
   append_first(kMostWarmStartsOfOthers, std::move(others), result);
   if (problem.stage == kWholeStep && !result.empty()) {
