@@ -7,6 +7,7 @@
 #include "generator/stencil/passes.hpp"
 #include "runtime/library/launch/measuring.hpp"
 #include "runtime/library/library_parts.hpp"
+#include "runtime/library/lookup/by_model.hpp"
 #include "runtime/library/lookup/same_machine_code.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -94,10 +95,23 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
-/// A predicted rate beside measured ones counts four fifths: few kernels miss theirs by more.
+constexpr double kTrusted = 0.8;  // of a predicted rate beside measured ones: few kernels miss theirs by more
+
 double trusted_rate(const Evidence& evidence) {
-  constexpr double kTrusted = 0.8;
   return evidence.gstencils * (evidence.match == Match::predicted ? kTrusted : 1);
+}
+
+/// GStencil/s of a step that these make one after another on their grid: as they were timed on it, else by the model.
+double rate_on_grid(const std::vector<StageKernel>& stages, const LookupTarget& target) {
+  double time = 0;
+  for (const StageKernel& stage : stages) {
+    const bool is_timed = stage.evidence.match <= Match::same_form;
+    const double rate =
+        is_timed ? stage.evidence.gstencils : kTrusted * expected_rate(stage.problem, target, stage.tuning);
+    if (!(rate > 0)) return 0;
+    time += 1 / rate;
+  }
+  return 1 / time;
 }
 
 constexpr int kSideStreams = 8;  // for the zones of a grid
@@ -297,9 +311,9 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   if (!problem.step.obstacle.empty()) return std::nullopt;
   const LookupTarget target = target_of(request, facts);
   auto choice = choose_winner(problem, target, parts_.winners(problem, facts.architecture));
-  if (!choice) choice = predict_choice(problem, target, parts_.all_winners());
-  const bool is_predicted = choice && choice->evidence.match == Match::predicted;
-  const bool has_won = choice && !is_predicted;
+  const bool has_won = choice.has_value();
+  if (!has_won) choice = predict_choice(problem, target, parts_.all_winners());
+  const bool is_predicted = choice && !has_won;
   const bool fuses = choice && (sweeps_per_launch(choice->tuning) > 1 || problem.stage == kWholeStep);
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
   StageKernel& stage = single.stages.front();
@@ -322,8 +336,10 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
     }
     return std::nullopt;
   }
-  const double in_passes = known_rate(single.stages);
-  if ((problem.stage == kWholeStep || is_predicted) && in_passes >= trusted_rate(choice->evidence)) {
+  const double in_passes = is_predicted ? rate_on_grid(single.stages, target) : known_rate(single.stages);
+  const double fused =
+      is_predicted ? kTrusted * expected_rate(problem, target, choice->tuning) : choice->evidence.gstencils;
+  if ((problem.stage == kWholeStep || is_predicted) && in_passes >= fused) {
     if (is_predicted) only_single_steps_won();
     const std::string_view way = single.shares_passes       ? "in passes that stages share"
                                  : single.stages.size() > 1 ? "stage by stage"

@@ -75,6 +75,10 @@ std::optional<Tuning> adapted(const Problem& problem, const LookupTarget& target
   return std::nullopt;
 }
 
+double expected_rate(const Problem& problem, const LookupTarget& target, const Tuning& tuning) {
+  return PerformanceModel(problem, target.limits, device_of(target)).predict(tuning).gstencils;
+}
+
 std::optional<Predicted> best_by_model(const Problem& problem, const LookupTarget& target,
                                        std::span<const Tuning> starts, Walk walk) {
   const PerformanceModel model(problem, target.limits, device_of(target));

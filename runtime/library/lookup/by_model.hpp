@@ -18,6 +18,9 @@ std::optional<std::string> objection(const Problem& problem, const LookupTarget&
 /// another way (with_other_copies). Nothing where none of these may.
 std::optional<Tuning> adapted(const Problem& problem, const LookupTarget& target, const Tuning& tuning);
 
+/// GStencil/s that the model expects of the candidate; 0 where it cannot run.
+double expected_rate(const Problem& problem, const LookupTarget& target, const Tuning& tuning);
+
 struct Predicted {
   Tuning tuning;
   std::size_t start = 0;  ///< which one it comes from

@@ -146,9 +146,9 @@ TEST_F(FusedSteps, WhereOnlySingleStepsHaveWonTheModelGoesOnFromWhatFusesStepsOf
   add_winner(100, kFour);
   std::vector<WinnerRecord> others = std::exchange(winners_, {});
   others[0].trial.problem.stencil_key = others[0].trial.problem.form = "another";
-  const auto looked_up = [&](double rate_of_single_steps) {
+  const auto looked_up = [&](double rate_of_single_steps, std::int64_t n = 64) {
     winners_.clear();
-    add_winner(1, kSingle, rate_of_single_steps);
+    add_winner(1, kSingle, rate_of_single_steps, n);
     LibraryParts parts = make_parts();
     parts.all_winners = [&] { return std::span<const WinnerRecord>(others); };
     return make_library(std::move(parts)).lookup(request(100));
@@ -161,6 +161,7 @@ TEST_F(FusedSteps, WhereOnlySingleStepsHaveWonTheModelGoesOnFromWhatFusesStepsOf
   EXPECT_EQ(single.fused_steps(), 1);
   EXPECT_NE(single.evidence().sentence().find("the performance model expects none to gain"), std::string::npos)
       << single.evidence().sentence();
+  EXPECT_GT(looked_up(1e6, 512).fused_steps(), 1) << "a rate on another grid says nothing about this one";
 }
 
 TEST_F(FusedSteps, BoxesOfSingleStepsAreRememberedForAllThatAreFused) {
