@@ -28,6 +28,13 @@ Problem whole_problem(const Request& request) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("Request::pitch is {}; each rank pads its own rows: leave it 0", request.pitch));
   }
+  if (!request.stencil.storages.empty()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("stencil '{}' stores fields in types of their own: grids over several GPUs have cells of one "
+                    "type",
+                    request.stencil.name));
+  }
   return make_problem(request.stencil, request.type, request.boundaries, request.extents, 0, 1, kWholeStep);
 }
 

@@ -2,7 +2,7 @@
 // are x (contiguous), y, z; a 2D grid's second axis is the z of kernels that walk along z. S: the stencil.
 #pragma once
 
-#include "stencil_tune/device.cuh"
+#include "stencil_tune/element.cuh"
 #include "stencil_tune/tile_grid.cuh"
 #include "stencil_tune/tuning.cuh"
 
@@ -22,6 +22,25 @@ struct Arguments {
   unsigned reserved;
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
+
+/// What points to the cells of the arrays: typed_cells.cuh has that of fields that are stored in several types.
+template <class S, class Storage = typename S::Storage>
+struct FieldCells {
+  using Input = const Storage*;
+  using Output = Storage*;
+  template <int kInput>
+  using InputCell = Storage;
+
+  STENCIL_DEVICE static Input input(const Arguments<S>& a, int f) { return a.in[f]; }
+  STENCIL_DEVICE static Output output(const Arguments<S>& a, int o) { return a.out[o]; }
+  STENCIL_DEVICE static Input profile(long long address, int) { return reinterpret_cast<Input>(address); }
+};
+
+/// The cells of an input whose number is a constant.
+template <int kInput, class S>
+STENCIL_DEVICE const typename FieldCells<S>::template InputCell<kInput>* input_cells(const Arguments<S>& a) {
+  return reinterpret_cast<const typename FieldCells<S>::template InputCell<kInput>*>(a.in[kInput]);
+}
 
 /// For kernels whose planes TMA copies.
 template <class S>

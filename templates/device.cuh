@@ -76,6 +76,7 @@ STENCIL_DEVICE unsigned char* shared_memory() {
 template <int kBytes>
 struct Word;
 // clang-format off
+template <> struct Word<1> { using Type = unsigned char; };
 template <> struct Word<2> { using Type = unsigned short; };
 template <> struct Word<4> { using Type = unsigned int; };
 template <> struct Word<8> { using Type = uint2; };
@@ -357,6 +358,10 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
   return static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+/// The nearest whole number, within the range; NaN: 0.
+STENCIL_DEVICE int int_from(float x) { return __float2int_rn(x); }
+STENCIL_DEVICE int int_from(double x) { return __double2int_rn(x); }
+
 /// Where one of both is NaN, the result is the other.
 STENCIL_DEVICE float minimum(float a, float b) { return fminf(a, b); }
 STENCIL_DEVICE double minimum(double a, double b) { return fmin(a, b); }
@@ -383,6 +388,8 @@ STENCIL_DEVICE float power(float x, float y) { return powf(x, y); }
 STENCIL_DEVICE double power(double x, double y) { return pow(x, y); }
 STENCIL_DEVICE float whole_below(float x) { return floorf(x); }
 STENCIL_DEVICE double whole_below(double x) { return floor(x); }
+STENCIL_DEVICE float nearest_whole(float x) { return rintf(x); }
+STENCIL_DEVICE double nearest_whole(double x) { return rint(x); }
 STENCIL_DEVICE float rest_of_division(float x, float y) { return fmodf(x, y); }
 STENCIL_DEVICE double rest_of_division(double x, double y) { return fmod(x, y); }
 /// 64 bits that stand on a multiple of 4 bytes.

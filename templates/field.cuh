@@ -1,8 +1,8 @@
 // Reading an input field in global memory: whole rows of a register tile, or a few cells, boundaries included.
 #pragma once
 
+#include "stencil_tune/arguments.cuh"
 #include "stencil_tune/boundary.cuh"
-#include "stencil_tune/element.cuh"
 #include "stencil_tune/tuning.cuh"
 
 namespace stencil_tune {
@@ -12,7 +12,7 @@ namespace stencil_tune {
 /// cells that matter are then patched one by one (never under hold, where they are not used).
 template <class S, class T>
 struct Field {
-  using Storage = typename S::Storage;
+  using Cells = typename FieldCells<S>::Input;
   using Value = typename S::Value;
   using Index = typename S::Index;
 
@@ -20,18 +20,18 @@ struct Field {
   static constexpr bool kPatchX = S::kBoundaryX != Boundary::hold;
   static constexpr bool kZeroRows = S::kBoundaryY == Boundary::zero || S::kBoundaryZ == Boundary::zero;
 
-  const Storage* base;
+  Cells base;
   Index nx, ny, nz, stride_y, stride_z;
 
   struct Row {
-    const Storage* cells;
+    Cells cells;
     bool outside;  ///< boundary zero and the row lies beyond an edge: all its cells are 0
   };
 
   STENCIL_DEVICE Row row(Index y, Index z) const {
     const Index inside_y = T::kInsideY ? y : inside<S::kBoundaryY, T::kTurnsOnce>(y, ny);
     const Index inside_z = T::kInsideZ ? z : inside<S::kBoundaryZ, T::kTurnsOnce>(z, nz);
-    const Storage* cells = base + (inside_y * stride_y + inside_z * stride_z);
+    const Cells cells = base + (inside_y * stride_y + inside_z * stride_z);
     if constexpr (kZeroRows) return {cells, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
     return {cells, false};
   }

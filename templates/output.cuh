@@ -25,14 +25,14 @@ struct UpdatedBox {
 
 /// All of them lie in the box.
 template <class S, class T>
-STENCIL_DEVICE void store_whole_row(typename S::Storage* to, const typename S::Value* cells) {
+STENCIL_DEVICE void store_whole_row(typename FieldCells<S>::Output to, const typename S::Value* cells) {
   STENCIL_UNROLL
   for (int i = 0; i < T::kRegisterX; i += T::kVector) store_cells<T::kStore, T::kVector>(to + i, cells + i);
 }
 
 /// Stores those cells of a row that lie in the box, one by one.
 template <class S, class T>
-STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<S>& box, typename S::Index x,
+STENCIL_DEVICE void store_part_of_row(typename FieldCells<S>::Output to, const UpdatedBox<S>& box, typename S::Index x,
                                       const typename S::Value* cells) {
   STENCIL_UNROLL
   for (int i = 0; i < T::kRegisterX; ++i) {
@@ -42,7 +42,7 @@ STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<
 
 /// Stores a thread's row from x on: whole vectors inside the box at once, at its edges cell by cell.
 template <class S, class T>
-STENCIL_DEVICE void store_row(typename S::Storage* row, const UpdatedBox<S>& box, typename S::Index x,
+STENCIL_DEVICE void store_row(typename FieldCells<S>::Output row, const UpdatedBox<S>& box, typename S::Index x,
                               const typename S::Value* cells) {
   constexpr int kVector = T::kVector;
   STENCIL_UNROLL

@@ -42,7 +42,7 @@ struct PlaceArguments {
 
   template <class At>
   STENCIL_DEVICE Value entry(int profile, At at) const {
-    const auto* entries = reinterpret_cast<const typename S::Storage*>(number(4 + profile));
+    const auto entries = FieldCells<S>::profile(number(4 + profile), profile);
     Value entry;
     load_cells<LoadHint::read_only, 1>(entries + at, &entry);
     return entry;

@@ -117,13 +117,13 @@ struct WalkOutput {
   const UpdatedBox<S>& box;
   Index x, y, stride_y, stride_z;
   bool whole;
-  typename S::Storage* to[S::kOutputs];  ///< the thread's first cell of the next plane
+  typename FieldCells<S>::Output to[S::kOutputs];  ///< the thread's first cell of the next plane
 
   STENCIL_DEVICE WalkOutput(const Arguments<S>& a, const UpdatedBox<S>& b, Index x0, Index y0, Index z0)
       : coefficients(a.coefficients), box(b), x(x0), y(y0), stride_y(Index(a.stride_y)), stride_z(Index(a.stride_z)),
         whole(x0 >= b.low_x && x0 + T::kRegisterX <= b.high_x && y0 >= b.low_y && y0 + T::kRegisterY <= b.high_y) {
     STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) to[o] = a.out[o] + (y0 * stride_y + z0 * stride_z + x0);
+    for (int o = 0; o < S::kOutputs; ++o) to[o] = FieldCells<S>::output(a, o) + (y0 * stride_y + z0 * stride_z + x0);
   }
 
   /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.

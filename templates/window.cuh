@@ -83,7 +83,7 @@ STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedB
     if (!box.has_row(y + kJ, z + kK)) return;
     const Index offset = (y + kJ) * Index(arguments.stride_y) + (z + kK) * Index(arguments.stride_z);
     STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);
+    for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(FieldCells<S>::output(arguments, o) + offset, box, x, outputs[o]);
   });
 }
 
@@ -104,7 +104,7 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
 template <class S, class T>
 STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
   using Index = typename S::Index;
-  return {a.in[f], Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
+  return {FieldCells<S>::input(a, f), Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
 }
 
 /// All of them. direct and streaming fill an array of their own: from this one compilers make other machine code, and

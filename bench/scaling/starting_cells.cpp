@@ -94,6 +94,8 @@ std::vector<std::byte> starting_cells(std::int64_t cells, ElementType type, Star
     case ElementType::bf16:
       fill<std::uint16_t>(bytes, start, seed, to_bf16);
       break;
+    default:
+      break;  // no problem's type
   }
   return bytes;
 }
@@ -108,8 +110,9 @@ std::vector<double> values_of(stencil_tune::Span<const std::byte> cells, Element
       return read<std::uint16_t>(cells, from_f16);
     case ElementType::bf16:
       return read<std::uint16_t>(cells, from_bf16);
+    default:
+      return {};
   }
-  return {};
 }
 
 double epsilon_of(ElementType type) {
@@ -122,8 +125,9 @@ double epsilon_of(ElementType type) {
       return 0x1p-10;
     case ElementType::bf16:
       return 0x1p-7;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 }  // namespace bench

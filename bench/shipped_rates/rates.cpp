@@ -47,6 +47,8 @@ std::vector<std::byte> random_cells(const st::Request& request) {
     case st::ElementType::bf16:
       fill<std::uint16_t>(cells, [&] { return static_cast<std::uint16_t>(0x3e80 + random() % 0x100); });
       break;
+    default:
+      break;  // no problem's type
   }
   return cells;
 }

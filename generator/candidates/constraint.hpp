@@ -23,6 +23,9 @@ struct Constraint {
 
 inline constexpr int kWarpSize = 32;
 
+inline std::int64_t widest_bytes(const Problem& problem) {
+  return static_cast<std::int64_t>(widest_cell_bytes(problem));
+}
 inline std::int64_t storage_bytes(const Problem& problem) { return static_cast<std::int64_t>(size_of(problem.type)); }
 
 }  // namespace stencil_tune

@@ -82,7 +82,7 @@ Verdict vector_divides_register_x(const Candidate& candidate, const Limits&) {
 
 Verdict vector_bytes(const Candidate& candidate, const Limits&) {
   const int vector = candidate.tuning().vector;
-  const std::int64_t bytes = vector * storage_bytes(candidate.problem());
+  const std::int64_t bytes = vector * widest_bytes(candidate.problem());
   const bool power_of_two = (vector & (vector - 1)) == 0;
   if (bytes <= kWidestVectorBytes && power_of_two) return {};
   return fmt::format("a vector of {} {} cells has {} bytes; loads and stores move 1, 2, 4, 8 or {}", vector,

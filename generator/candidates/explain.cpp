@@ -1,6 +1,7 @@
 #include "generator/candidates/explain.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/describe.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,7 +81,7 @@ void write_figures(Text out, const Problem& problem, const Limits& limits, const
   fmt::format_to(out, "  {:<22} {:.1f} % of the cells a block reads lie outside its output tile\n", "halo share",
                  100 * intensity.halo_share);
   fmt::format_to(out, "  {:<22} {} at least, each input read once and each output written once\n", "bytes an update",
-                 minimal_bytes(problem.facts, problem.type));
+                 least_bytes(problem.stencil, problem.facts, problem.type));
   fmt::format_to(out, "  {:<22} {:.4g} bytes an update by the textbook's count, before any cache\n", "loaded",
                  intensity.bytes_loaded);
   fmt::format_to(out, "  {:<22} {:.4g} an update\n", "operations", intensity.operations);

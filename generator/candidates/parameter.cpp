@@ -148,7 +148,7 @@ Parameter vector_of_cells() {
   return number("vector", "v", &Tuning::vector, "kVector", {1, 2, 4, 8}, "cells that one global load or store moves")
       .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
         std::erase_if(values, [&](int vector) {
-          return static_cast<std::size_t>(vector) * size_of(problem.type) > 16 || problem.pitch % vector != 0;
+          return static_cast<std::size_t>(vector) * widest_cell_bytes(problem) > 16 || problem.pitch % vector != 0;
         });
         return values;
       });

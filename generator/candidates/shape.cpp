@@ -116,7 +116,8 @@ Lengths blocks_of(Lengths tiles, const Tuning& tuning) {
 }
 
 std::size_t required_alignment(const Candidate& candidate) {
-  const std::size_t vector = size_of(candidate.problem().type) * static_cast<std::size_t>(candidate.tuning().vector);
+  const std::size_t vector =
+      widest_cell_bytes(candidate.problem()) * static_cast<std::size_t>(candidate.tuning().vector);
   const bool copies = candidate.shape().uses_tensor_maps || candidate.shape().copies_lines;
   return copies ? std::max(vector, kTensorCopyAlignment) : vector;
 }

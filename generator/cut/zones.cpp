@@ -387,7 +387,7 @@ Zone make_zone(const Problem& step, int steps, const Pieces& pieces, ZoneUpdates
 }  // namespace
 
 std::vector<Zone> zones(const Problem& step, int steps) {
-  if (!asks_layers(step)) return {};
+  if (!asks_layers(step) || has_storage_types(step)) return {};
   ZoneUpdates updates(step, steps);
   std::array<std::vector<Piece>, kMaxRank> pieces;
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) pieces[axis] = pieces_of(step, steps, updates, axis);

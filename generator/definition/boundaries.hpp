@@ -44,6 +44,9 @@ class DefinedBoundaries {
   /// The kind of a word; nothing for none.
   static std::optional<EdgeRule::Kind> kind_of(std::string_view word);
 
+  /// What is said of the field there; null: nothing.
+  const EdgeRule* find(int field, int axis, Side side) const;
+
   /// Settles the boundary of each axis that is spoken of, and rewrites all updates, or notes the written edges.
   /// `reject` throws.
   void apply(ExpressionBuilder& expressions, const Reject& reject) const;
@@ -59,7 +62,6 @@ class DefinedBoundaries {
   using Settled = std::array<std::optional<Boundary>, kMaxRank>;
   using RejectAxis = std::function<void(const std::string& message)>;
 
-  const EdgeRule* find(int field, int axis, Side side) const;
   /// The kinds of rules that reads need which leave the grid on the axis; where none does, all that are said of it.
   std::set<EdgeRule::Kind> kinds_on(int axis, const Stencil& stencil, const std::vector<bool>& used,
                                     const RejectAxis& reject) const;

@@ -17,9 +17,9 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"name",     "rank",   "element", "fields", "coefficients",
-                                     "let",      "update", "stage",   "rotate", "hold",
-                                     "boundary", "layer",  "measure", "source", "description"};
+const std::vector<std::string> kKeys{"name",    "rank",   "element",     "fields", "coefficients", "let",
+                                     "update",  "stage",  "rotate",      "hold",   "boundary",     "layer",
+                                     "measure", "source", "description", "storage"};
 
 class DefinitionReader : private TomlReader {
  public:
@@ -149,6 +149,9 @@ class DefinitionReader : private TomlReader {
           reject(offset_of(*entry.value), "a coefficient's default is a number, or made of numbers, as in \"1/3\"");
         }
       }
+    }
+    if (const toml::table* storage = table(document, "storage")) {
+      for (const TomlEntry& entry : entries(*storage)) stencil.storage(entry.key, expression(entry), entry.offset);
     }
     if (const toml::table* let = table(document, "let")) {
       for (const TomlEntry& entry : entries(*let)) stencil.scope().announce(entry.key);

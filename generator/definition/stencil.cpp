@@ -16,6 +16,8 @@
 namespace stencil_tune {
 namespace {
 
+constexpr auto kOfTheProblem = static_cast<ElementType>(-1);  // stands for a type that the definition does not know
+
 std::set<int> fields_read(const Stencil& stencil) {
   std::set<int> fields;
   for (const Node& node : stencil.nodes) {
@@ -134,6 +136,85 @@ void DefinedStencil::declare_expression(std::string_view name, const ExpressionT
   declared_.emplace_back(name, offset);
 }
 
+namespace {
+
+/// The tokens of a rule that add, or multiply, what is not in brackets.
+bool is_outer(const std::vector<Token>& tokens, std::size_t i, int depth, std::string_view signs) {
+  const bool is_sign = tokens[i].text.size() == 1 && signs.find(tokens[i].text[0]) != std::string_view::npos;
+  const bool is_binary = i > 0 && std::string_view("*/+-^(,").find(tokens[i - 1].text) == std::string_view::npos;
+  return depth == 0 && is_sign && is_binary;
+}
+
+/// The first of them from a token on; the last token where there is none.
+std::size_t next_outer(const std::vector<Token>& tokens, std::size_t from, std::string_view signs) {
+  int depth = 0;
+  for (std::size_t i = from; i + 1 < tokens.size(); ++i) {
+    if (is_outer(tokens, i, depth, signs)) return i;
+    depth += tokens[i].text == "(" ? 1 : tokens[i].text == ")" ? -1 : 0;
+  }
+  return tokens.size() - 1;
+}
+
+}  // namespace
+
+void DefinedStencil::storage(std::string_view name, const ExpressionText& rule, std::size_t offset) {
+  const int field = known_field(name, offset);
+  const std::vector<Token> tokens = tokenize(rule);
+  const auto part = [&](std::size_t first, std::size_t last) {
+    const ExpressionText text{rule.text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
+    return parse_expression(text, scope_);
+  };
+  std::optional<ElementType> type;
+  try {
+    type = parse_storage_type(tokens.front().text);
+  } catch (const Error& error) {
+    text_.reject(tokens.front().offset, quotable(error.what(), 200));
+  }
+  const std::size_t end = tokens.size() - 1, sum = next_outer(tokens, 1, "+-");
+  const bool scaled = sum > 1, divides = scaled && tokens[1].text == "/", subtracts = tokens[sum].text == "-";
+  const bool is_chain = (divides && next_outer(tokens, 2, "*/") < sum) ||
+                        (subtracts && next_outer(tokens, sum + 1, "+-") < end) || sum + 1 == end || (scaled && sum < 3);
+  if ((scaled && !divides && tokens[1].text != "*") || is_chain) {
+    text_.reject(rule.begin,
+                 fmt::format("'{0}' is stored as a type, with a factor and a term where it has them: {1}, {1}*scale, "
+                             "{1}/scale, {1}*scale + shift, longer ones in brackets",
+                             quotable(name), tokens.front().text));
+  }
+  NodeId scale = scaled ? part(2, sum) : -1, shift = sum < end ? part(sum + 1, end) : -1;
+  using enum Operation;
+  if (divides) scale = scope_.expressions().apply(divide, scope_.expressions().number(1), scale);
+  if (subtracts) shift = scope_.expressions().apply(negate, shift);
+  for (const FieldStorage& other : builder_.stencil().storages) {
+    if (other.field == field) text_.reject(offset, fmt::format("'{}' is stored in one type", quotable(name)));
+  }
+  try {
+    builder_.storage(field, *type, scale, shift);
+  } catch (const Error& error) {
+    text_.reject(rule.begin, error.what());
+  }
+  if (scaled || sum < end) scaled_.push_back({field, sum < end, offset});
+}
+
+/// Words for what lies beyond an edge change the numbers that are stored.
+void DefinedStencil::refuse_scaled_edges() const {
+  using enum EdgeWord;
+  for (const auto& [field, shifted, offset] : scaled_) {
+    for (int axis = 0; axis < builder_.stencil().rank; ++axis) {
+      for (const Side side : {Side::low, Side::high}) {
+        const EdgeRule* rule = boundaries_.find(field, axis, side);
+        if (rule == nullptr) continue;
+        const bool is_answered = builder_.stencil().boundary[at(axis)] == Boundary::zero;
+        const bool is_zero = rule->kind == zero || rule->kind == odd;
+        if (DefinedBoundaries::terms_of(rule->kind) == 0 && (!shifted || !is_zero || is_answered)) continue;
+        text_.reject(rule->offset,
+                     fmt::format("'{}' is stored with a scale: beyond its edges it has what kernels answer with, hold, "
+                                 "zero at both ends, clamp, periodic or reflect",
+                                 builder_.stencil().fields[at(field)]));
+      }
+    }
+  }
+}
+
 void DefinedStencil::begin_stage(std::size_t offset) {
   if (static_cast<int>(builder_.stencil().stages.size()) >= kDefinitionLimits.stages) {
     text_.reject(offset, fmt::format("more than {} stages", kDefinitionLimits.stages));
@@ -152,6 +233,7 @@ void DefinedStencil::layers(std::string_view text, std::size_t offset) {
 void DefinedStencil::update(std::string_view output, NodeId value, std::size_t offset) {
   const int field = known_field(output, offset);
   const int axis = layer_axis(builder_.stencil(), field);
+  value = builder_.stored(field, value);
   builder_.update(field, axis < 0 ? value : scope_.expressions().within_layer(axis, 0, value));
   scope_.find(output)->used = true;
 }
@@ -257,10 +339,13 @@ void DefinedStencil::rotate_by_convention() {
   }
   const std::set<int> read = fields_read(builder_.stencil());
   const bool one_of_each = outputs.size() == 1 && read.size() == 1 && !read.contains(outputs[0]);
-  const auto same_layers = [&] {
-    return layer_axis(builder_.stencil(), outputs[0]) == layer_axis(builder_.stencil(), *read.begin());
+  const auto alike = [&] {
+    const Stencil& stencil = builder_.stencil();
+    const auto stored = [&](int field) { return storage_of(stencil, field, kOfTheProblem); };
+    return layer_axis(stencil, outputs[0]) == layer_axis(stencil, *read.begin()) &&
+           stored(outputs[0]) == stored(*read.begin());
   };
-  if (!rotated && one_of_each && same_layers()) builder_.rotate(outputs[0], *read.begin());
+  if (!rotated && one_of_each && alike()) builder_.rotate(outputs[0], *read.begin());
 }
 
 void DefinedStencil::refuse_older_level(std::string_view next, std::string_view current) {
@@ -300,6 +385,7 @@ Stencil DefinedStencil::build(std::size_t offset) && {
   } catch (const ExpressionError& error) {
     text_.reject(offset, error.what());
   }
+  refuse_scaled_edges();
   try {
     return std::move(builder_).build();
   } catch (const Error& error) {

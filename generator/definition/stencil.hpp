@@ -30,6 +30,10 @@ class DefinedStencil {
   void declare_coefficient(std::string_view name, const ExpressionText& value, std::size_t offset);
   void declare_expression(std::string_view name, const ExpressionText& expression, std::size_t offset);
 
+  /// A declared field's cells are stored in a type of their own, "u8", and with "f16*2^-15 + w" its value is the stored
+  /// number times a factor, plus a term. Before anything reads or writes the field.
+  void storage(std::string_view field, const ExpressionText& rule, std::size_t offset);
+
   /// The widths that layers have where nobody asks for others: parse_layer_widths().
   void layers(std::string_view text, std::size_t offset);
 
@@ -65,8 +69,15 @@ class DefinedStencil {
   Stencil build(std::size_t offset) &&;
 
  private:
+  struct ScaledField {
+    int field;
+    bool shifted;
+    std::size_t offset;
+  };
+
   void refuse_older_level(std::string_view next, std::string_view current);
   void refuse_turned_rotations() const;
+  void refuse_scaled_edges() const;
   void require_room(std::string_view name, std::size_t offset) const;
   EdgeRule edge_rule(const ExpressionText& rule);
   int known_field(std::string_view name, std::size_t offset);
@@ -77,6 +88,7 @@ class DefinedStencil {
   Scope scope_;
   DefinedBoundaries boundaries_;
   std::vector<std::pair<std::string, std::size_t>> declared_;  ///< where, so that unused ones can be shown
+  std::vector<ScaledField> scaled_;                            ///< those with a scale or a shift
   std::vector<std::size_t> rotated_;                           ///< where, of each that the text itself says
   std::vector<Reduction> reductions_;                          ///< of the measures
 };

@@ -40,11 +40,13 @@ std::string stencil_text(const Candidate& candidate) {
   return fmt::format(
       R"(struct Stencil {{
 {types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, {coefficients};
-{axis_reads}{reach}{boundaries}
+{storages}{axis_reads}{reach}{boundaries}
 {late}{update}{sums}}};
 )",
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
       fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
+      fmt::arg("storages",
+               storage_members(problem, facts.inputs, kernel_outputs(problem, sweeps_per_launch(candidate.tuning())))),
       fmt::arg("axis_reads", axis_read_members(problem, axis_map)), fmt::arg("reach", reach_members(axes.reach)),
       fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("update", update_member(problem.stencil, problem.stage, facts, axis_map)),
@@ -172,7 +174,7 @@ KernelSource write_kernel(const Candidate& candidate, std::string_view entry, co
   KernelSource source;
   source.entry = entry;
   source.text = fmt::format(
-      R"(#include "stencil_tune/{file}"
+      R"({typed}#include "stencil_tune/{file}"
 
 namespace {entry}_candidate {{
 
@@ -185,6 +187,7 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
   stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>({call});
 }}
 )",
+      fmt::arg("typed", has_storage_types(candidate.problem()) ? "#include \"stencil_tune/typed_cells.cuh\"\n" : ""),
       fmt::arg("file", form.file), fmt::arg("entry", entry),
       fmt::arg("stencil", candidate.family().advances_all_fields ? system_text(candidate, form.with_points)
                                                                  : stencil_text(candidate)),

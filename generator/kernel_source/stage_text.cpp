@@ -27,8 +27,9 @@ std::string_view storage_type(ElementType type) {
       return "stencil_tune::F16";
     case ElementType::bf16:
       return "stencil_tune::BF16";
+    default:
+      return "stencil_tune::AnyCell";
   }
-  return {};
 }
 
 AxisMap axis_map_of(const KernelAxes& axes) {
@@ -41,12 +42,34 @@ AxisMap axis_map_of(const KernelAxes& axes) {
 
 std::string type_members(const Candidate& candidate) {
   const ElementType type = candidate.problem().type;
+  const bool is_mixed = has_storage_types(candidate.problem());
   return fmt::format(
       "  using Storage = {};\n"
       "  using Value = {};\n"
       "  using Index = {};\n",
-      storage_type(type), type == ElementType::f64 ? "double" : "float",
+      is_mixed ? "stencil_tune::AnyCell" : storage_type(type), type == ElementType::f64 ? "double" : "float",
       candidate.shape().wide_index ? "long long" : "int");
+}
+
+std::string storage_members(const Problem& problem, const std::vector<int>& inputs, const std::vector<int>& outputs) {
+  if (!has_storage_types(problem)) return {};
+  const auto member = [&](std::string_view name, const std::vector<int>& fields) {
+    std::string types;
+    for (std::size_t i = 0; i + 1 < fields.size(); ++i) {
+      types += fmt::format("i == {} ? CellType::{} : ", i, stencil_tune::name(storage_of(problem, fields[i])));
+    }
+    const ElementType last = fields.empty() ? problem.type : storage_of(problem, fields.back());
+    return fmt::format(
+        "  STENCIL_DEVICE static constexpr stencil_tune::CellType {}_type([[maybe_unused]] int i) {{\n"
+        "    using stencil_tune::CellType;\n"
+        "    return {}CellType::{};\n"
+        "  }}\n",
+        name, types, stencil_tune::name(last));
+  };
+  std::vector<int> profiles;
+  for (const Profile& profile : problem.stencil.profiles) profiles.push_back(profile.field);
+  return "  // What cells of each array are stored in.\n" + member("input", inputs) + member("output", outputs) +
+         member("profile", profiles);
 }
 
 std::string coefficient_constants(const Problem& problem) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -20,6 +21,8 @@ std::string using_directive(std::string_view statements);
 
 /// Storage, Value, Index.
 std::string type_members(const Candidate& candidate);
+/// input_type(i), output_type(i) and profile_type(i), where fields are not all stored in the problem's type.
+std::string storage_members(const Problem& problem, const std::vector<int>& inputs, const std::vector<int>& outputs);
 /// kCoefficients. Behind the coefficients comes the place, where an update asks for it: templates/window.cuh.
 std::string coefficient_constants(const Problem& problem);
 /// kAxisReads, kAxisReadCount, kBeforeLayers (placed_cells.cuh), where updates ask for their cell's place.

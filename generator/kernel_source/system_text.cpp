@@ -39,12 +39,13 @@ std::vector<int> grid_inputs(const Problem& problem, int steps) {
 }
 
 /// What levels make of constants alone, where more than one of them does: it is made once, and stored as the field is.
-ConstantParts parts_made_once(const TunedStep& step, const FusedSystem& system, ElementType type) {
+ConstantParts parts_made_once(const Problem& problem, const TunedStep& step, const FusedSystem& system) {
   std::vector<int> fields;
   for (const SystemConstant& constant : system.constants) {
-    if (constant.readers > 1) fields.push_back(constant.field);
+    // Elsewhere parts would be rounded to what is stored.
+    const bool as_computed = storage_of(problem, constant.field) == problem.type && !is_half(problem.type);
+    if (constant.readers > 1 && as_computed) fields.push_back(constant.field);
   }
-  if (type != ElementType::f32 && type != ElementType::f64) fields.clear();  // parts would be rounded to what is stored
   return with_constant_parts(with_common_weights_in_front(step.stencil), step.step, fields);
 }
 
@@ -66,7 +67,7 @@ class SystemText {
         step_(tuned_step(problem_, candidate.tuning())),
         system_(candidate.shape().system()),
         axes_(candidate.shape().axes),
-        constant_parts_(parts_made_once(step_, system_, problem_.type)),
+        constant_parts_(parts_made_once(problem_, step_, system_)),
         inputs_(grid_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}
 
   std::string write() const {
@@ -272,7 +273,7 @@ struct Level<{number}> : Stage{stage} {{
 {types}  static constexpr int kInputs = {inputs};
   static constexpr int kOutputs = {outputs};
   static constexpr int {coefficients};
-{axis_reads}{boundaries}
+{storages}{axis_reads}{boundaries}
   static constexpr int kLevels = {level_count};
   template <int kLevel>
   using LevelAt = Level<kLevel>;
@@ -286,6 +287,8 @@ struct Level<{number}> : Stage{stage} {{
 )",
         fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
         fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem_)),
+        fmt::arg("storages",
+                 storage_members(problem_, inputs_, kernel_outputs(problem_, sweeps_per_launch(candidate_.tuning())))),
         fmt::arg("axis_reads", axis_read_members(problem_, axis_map_of(axes_))),
         fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
         fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),

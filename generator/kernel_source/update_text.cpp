@@ -151,6 +151,8 @@ class StatementWriter {
         return fmt::format("power({}, {})", a[0], a[1]);
       case Operation::floor:
         return fmt::format("whole_below({})", a[0]);
+      case Operation::round:
+        return fmt::format("nearest_whole({})", a[0]);
       case Operation::modulo:
         return fmt::format("modulo({}, {})", a[0], a[1]);
       case Operation::random:

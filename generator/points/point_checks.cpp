@@ -52,6 +52,11 @@ class PointChecks {
         refuse(fmt::format("{}: field {}; stencil '{}' has {}, numbered from 0", who_, cell.field,
                            problem_.stencil.name, stages.size()));
       }
+      if (storage_of(problem_, cell.field) != problem_.type) {
+        refuse(fmt::format(
+            "{} is at a cell of '{}', which is stored as {}: points are at fields of the problem's type, {}", who_,
+            name_of(cell.field), name(storage_of(problem_, cell.field)), name(problem_.type)));
+      }
       int& stage = stages[at(cell.field)];
       if (stage < 0) stage = stage_of(cell.field);
       check_cell(cell, updated_[at(stage)]);

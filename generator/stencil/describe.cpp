@@ -132,7 +132,7 @@ std::string describe_stage(const Stencil& stencil, int stage) {
   text += fmt::format("  linear      {}\n", facts.linear ? "yes, a weighted sum" : "no");
   text += fmt::format("  operations  {} per update\n", facts.operations);
   text += fmt::format("  bytes       {} (f32), {} (f64) per update at least: {} read, {} written\n",
-                      minimal_bytes(facts, ElementType::f32), minimal_bytes(facts, ElementType::f64),
+                      least_bytes(stencil, facts, ElementType::f32), least_bytes(stencil, facts, ElementType::f64),
                       facts.inputs.size(), facts.outputs.size());
   return text;
 }
@@ -168,6 +168,14 @@ std::string boundary_text(const Stencil& stencil) {
 
 }  // namespace
 
+std::size_t least_bytes(const Stencil& stencil, const StageFacts& facts, ElementType type) {
+  std::size_t bytes = 0;
+  for (const std::vector<int>* fields : {&facts.inputs, &facts.outputs}) {
+    for (const int field : *fields) bytes += size_of(storage_of(stencil, field, type));
+  }
+  return bytes;
+}
+
 std::string declared_name(const Stencil& stencil, int field) {
   if (const int axis = layer_axis(stencil, field); axis >= 0) {
     return fmt::format("{}({} in layer)", stencil.fields[at(field)], "xyz"[axis]);
@@ -201,6 +209,9 @@ std::string describe(const Stencil& stencil) {
     fields.push_back(declared_name(stencil, static_cast<int>(field)));
   }
   text += fmt::format("fields: {}\n", fmt::join(fields, ", "));
+  for (const FieldStorage& storage : stencil.storages) {
+    text += fmt::format("{} is stored as {}\n", declared_name(stencil, storage.field), name(storage.type));
+  }
   text += describe_coefficients(stencil);
   if (stencil.element) text += fmt::format("element type: {}\n", name(*stencil.element));
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) text += describe_stage(stencil, stage);

@@ -4,6 +4,7 @@
 #include "generator/stencil/problem.hpp"
 #include "stencil_tune/stencil.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace stencil_tune {
@@ -16,6 +17,9 @@ std::string describe(const Stencil& stencil);
 
 /// "after a step: u_next becomes u, u becomes u_prev"; empty where nothing becomes another.
 std::string rotations_text(const Stencil& stencil);
+
+/// minimal_bytes() of a stencil whose fields may be stored in types of their own.
+std::size_t least_bytes(const Stencil& stencil, const StageFacts& facts, ElementType type);
 
 /// As a definition declares the field: "u", or "dz(z)" for one that varies along z alone.
 std::string declared_name(const Stencil& stencil, int field);

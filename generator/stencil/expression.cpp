@@ -64,6 +64,14 @@ void require_same_layers(const Stencil& stencil, const Rotation& rotation) {
                   stencil.fields[at(rotation.from)], stencil.fields[at(rotation.to)]));
 }
 
+void require_same_storage(const Stencil& stencil, const Rotation& rotation) {
+  constexpr auto kOfTheProblem = static_cast<ElementType>(-1);  // stands for a type that is not known here
+  const auto type_of = [&](int field) { return storage_of(stencil, field, kOfTheProblem); };
+  if (type_of(rotation.from) == type_of(rotation.to)) return;
+  reject(fmt::format("field '{}' becomes '{}' after a step: both are stored in the same type",
+                     stencil.fields[at(rotation.from)], stencil.fields[at(rotation.to)]));
+}
+
 void require_whole_field(const Stencil& stencil, int field) {
   const Along along = profile_along(stencil, field);
   if (along == 0) return;
@@ -145,6 +153,13 @@ int layer_axis(const Stencil& stencil, int field) noexcept {
   return -1;
 }
 
+ElementType storage_of(const Stencil& stencil, int field, ElementType type) noexcept {
+  for (const FieldStorage& storage : stencil.storages) {
+    if (storage.field == field) return storage.type;
+  }
+  return type;
+}
+
 StencilBuilder::StencilBuilder(std::string name, int rank, Form form) : form_(form) {
   if (rank < 1 || rank > kMaxRank) {
     throw Error(ErrorCode::invalid_argument,
@@ -190,6 +205,57 @@ int StencilBuilder::profile(std::string_view name, Along along) {
 void StencilBuilder::layer_field(int field, int axis) {
   require_axis(stencil_, axis);
   stencil_.layer_fields.push_back({field, axis});
+}
+
+void StencilBuilder::storage(int field, ElementType type, NodeId scale, NodeId shift) {
+  for (const NodeId node : {scale, shift}) {
+    if (node >= 0 && reads_field(node)) {
+      reject(
+          fmt::format("the scale and the shift of field '{}' are the same in all cells", stencil_.fields[at(field)]));
+    }
+  }
+  stencil_.storages.push_back({field, type});
+  scales_.push_back({field, scale, shift});
+}
+
+StencilBuilder::Scale StencilBuilder::scale_of(int field) const {
+  const auto found =
+      std::find_if(scales_.begin(), scales_.end(), [&](const Scale& scale) { return scale.field == field; });
+  return found == scales_.end() ? Scale{field, -1, -1} : *found;
+}
+
+NodeId StencilBuilder::value(int field, const Offset& offset) {
+  const auto [_, scale, shift] = scale_of(field);
+  const NodeId number = read(field, offset);
+  const NodeId scaled = scale < 0 ? number : apply(Operation::multiply, number, scale);
+  if (shift < 0) return scaled;
+  NodeId value = apply(Operation::add, scaled, shift);
+  const Along along = profile_along(stencil_, field);
+  for (int axis = 0; axis < stencil_.rank; ++axis) {
+    const bool lies_along = along == 0 || (along & stencil_tune::along_axis(axis)) != 0;
+    if (!lies_along) continue;  // at the cell itself too, where a named expression may be moved from
+    value = apply(Operation::select, outside(axis, offset[at(axis)]), this->number(0), value);
+  }
+  return value;
+}
+
+NodeId StencilBuilder::stored(int field, NodeId value) {
+  const auto [_, scale, shift] = scale_of(field);
+  if (shift >= 0) value = apply(Operation::subtract, value, shift);
+  if (scale >= 0) value = apply(Operation::divide, value, scale);
+  const ElementType type = storage_of(stencil_, field, ElementType::f32);
+  if (!is_whole(type)) return value;
+  const auto [least, largest] = range_of(type);
+  const NodeId low = number(least), high = number(largest);
+  const Node& outer = stencil_.nodes[at(value)];
+  if (outer.op == Operation::minimum && outer.operands[1] == high) {  // as a definition that was written has it
+    const Node& inner = stencil_.nodes[at(outer.operands[0])];
+    if (inner.op == Operation::maximum && inner.operands[1] == low &&
+        stencil_.nodes[at(inner.operands[0])].op == Operation::round) {
+      return value;
+    }
+  }
+  return apply(Operation::minimum, apply(Operation::maximum, apply(Operation::round, value), low), high);
 }
 
 void StencilBuilder::boundary(int axis, Boundary boundary) {
@@ -349,6 +415,7 @@ void StencilBuilder::rotate(int from_field, int to_field) {
   require_whole_field(stencil_, from_field);
   require_whole_field(stencil_, to_field);
   require_same_layers(stencil_, {from_field, to_field});
+  require_same_storage(stencil_, {from_field, to_field});
   stencil_.rotations.push_back({from_field, to_field});
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <system_error>
@@ -17,6 +18,9 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::array kElementTypes{ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
+constexpr std::array kStorageTypes{ElementType::f64,  ElementType::f32, ElementType::f16,
+                                   ElementType::bf16, ElementType::u8,  ElementType::i8,
+                                   ElementType::u16,  ElementType::i16, ElementType::i32};
 constexpr std::array kBoundaries{Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                  Boundary::reflect};
 constexpr std::size_t kLongestShown = 60;  // characters of the user's text in a message
@@ -47,6 +51,8 @@ constexpr std::array<Elsewhere, 16> kTypesElsewhere{{{"float", "f32"},
                                                      {"bfloat16", "bf16"},
                                                      {"bfloat", "bf16"},
                                                      {"nv_bfloat16", "bf16"}}};
+constexpr std::array<Elsewhere, 6> kStorageElsewhere{
+    {{"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"uint8", "u8"}, {"int16", "i16"}, {"int32", "i32"}}};
 constexpr std::string_view kFixed =
     "hold, which keeps the outermost layers as they are, or zero, where all cells outside are 0; dirichlet(v) is a "
     "word of "
@@ -169,15 +175,29 @@ std::size_t size_of(ElementType type) noexcept {
     case ElementType::f64:
       return 8;
     case ElementType::f32:
+    case ElementType::i32:
       return 4;
     case ElementType::f16:
     case ElementType::bf16:
+    case ElementType::u16:
+    case ElementType::i16:
       return 2;
+    case ElementType::u8:
+    case ElementType::i8:
+      return 1;
   }
   return 0;
 }
 
 bool is_half(ElementType type) noexcept { return type == ElementType::f16 || type == ElementType::bf16; }
+
+bool is_whole(ElementType type) noexcept { return type >= ElementType::u8; }
+
+WholeRange range_of(ElementType whole) noexcept {
+  const bool is_signed = whole != ElementType::u8 && whole != ElementType::u16;
+  const double numbers = std::exp2(8.0 * static_cast<double>(size_of(whole)));
+  return is_signed ? WholeRange{-numbers / 2, numbers / 2 - 1} : WholeRange{0, numbers - 1};
+}
 
 std::string_view name(ElementType type) noexcept {
   switch (type) {
@@ -189,6 +209,16 @@ std::string_view name(ElementType type) noexcept {
       return "f16";
     case ElementType::bf16:
       return "bf16";
+    case ElementType::u8:
+      return "u8";
+    case ElementType::i8:
+      return "i8";
+    case ElementType::u16:
+      return "u16";
+    case ElementType::i16:
+      return "i16";
+    case ElementType::i32:
+      return "i32";
   }
   return "?";
 }
@@ -237,6 +267,10 @@ std::string to_string(const Boundaries& b, int rank) {
 
 ElementType parse_element_type(std::string_view text) {
   return parse_enumerator(text, kElementTypes, "element type", kTypesElsewhere);
+}
+
+ElementType parse_storage_type(std::string_view text) {
+  return parse_enumerator(text, kStorageTypes, "type of stored cells", kStorageElsewhere);
 }
 
 Boundary parse_boundary(std::string_view text) {

@@ -109,6 +109,11 @@ class CanonicalWriter {
     for (const Hold& hold : stencil_.holds) {
       text_ += fmt::format("f{} holds layers of f{}\n", number(fields_, hold.field), number(fields_, hold.layers_of));
     }
+    std::map<int, ElementType> stored;  // by the number that a field has here
+    for (const FieldStorage& storage : stencil_.storages) {
+      if (fields_.contains(storage.field)) stored.emplace(fields_.at(storage.field), storage.type);
+    }
+    for (const auto& [field, type] : stored) text_ += fmt::format("f{} stored as {}\n", field, name(type));
     return std::move(text_);
   }
 
@@ -204,6 +209,9 @@ std::string form_of_taps(const Stencil& stencil, const StageFacts& facts) {
   std::multiset<std::string> fields;  // in no order of their own
   for (const auto& [field, own] : taps) {
     std::string text = own;
+    for (const FieldStorage& storage : stencil.storages) {
+      if (storage.field == field) text += fmt::format(" {}", name(storage.type));
+    }
     for (const Rotation& rotation : stencil.rotations) {
       if (rotation.to != field) continue;
       const auto from = taps.find(rotation.from);
@@ -212,7 +220,11 @@ std::string form_of_taps(const Stencil& stencil, const StageFacts& facts) {
     }
     fields.insert(text);
   }
-  return fmt::format("rank {} linear\n{}", stencil.rank, fmt::join(fields, "\n"));
+  std::string output;
+  for (const FieldStorage& storage : stencil.storages) {
+    if (storage.field == facts.outputs.front()) output = fmt::format("\noutput {}", name(storage.type));
+  }
+  return fmt::format("rank {} linear\n{}{}", stencil.rank, fmt::join(fields, "\n"), output);
 }
 
 }  // namespace

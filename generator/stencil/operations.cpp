@@ -50,13 +50,14 @@ constexpr std::array kOperations{
     OperationFacts{Operation::floor, "floor", 1},
     OperationFacts{Operation::modulo, "mod", 2},
     OperationFacts{Operation::random, "random", 0},
+    OperationFacts{Operation::round, "round", 1},
 };
 
 constexpr bool in_order_of_the_enumerators() {
   for (std::size_t i = 0; i < kOperations.size(); ++i) {
     if (kOperations[i].operation != static_cast<Operation>(i)) return false;
   }
-  return kOperations.back().operation == Operation::random;
+  return kOperations.back().operation == Operation::round;
 }
 static_assert(in_order_of_the_enumerators(), "each operation has its row, at its place");
 
@@ -114,6 +115,8 @@ double carry_out(Operation op, double a, double b, double c) {
       return std::pow(a, b);
     case Operation::floor:
       return std::floor(a);
+    case Operation::round:
+      return std::nearbyint(a);
     case Operation::modulo: {
       const double rest = std::fmod(a, b);
       return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

@@ -223,6 +223,28 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   return problem;
 }
 
+std::size_t Problem::field_bytes() const noexcept {
+  return static_cast<std::size_t>(allocated_cells()) * widest_cell_bytes(*this);
+}
+
+ElementType storage_of(const Problem& problem, int field) noexcept {
+  return storage_of(problem.stencil, field, problem.type);
+}
+
+bool has_storage_types(const Problem& problem) noexcept {
+  const std::vector<FieldStorage>& storages = problem.stencil.storages;
+  return std::any_of(storages.begin(), storages.end(),
+                     [&](const FieldStorage& storage) { return storage.type != problem.type; });
+}
+
+std::size_t widest_cell_bytes(const Problem& problem) noexcept {
+  std::size_t widest = 1;
+  for (int field = 0; field < static_cast<int>(problem.stencil.fields.size()); ++field) {
+    widest = std::max(widest, size_of(storage_of(problem, field)));
+  }
+  return widest;
+}
+
 std::int64_t least_extent(const Stencil& stencil, std::size_t axis) {
   std::int64_t least = 1;
   for (const Node& node : stencil.nodes) {
@@ -327,10 +349,13 @@ bool advances_one_field(const Problem& problem) {
 }
 
 double minimal_traffic_bytes(const Problem& problem) {
-  const double reads = static_cast<double>(problem.facts.inputs.size()) * static_cast<double>(problem.extents.cells());
-  const double writes =
-      static_cast<double>(problem.facts.outputs.size()) * static_cast<double>(updated_box(problem).cells());
-  return (reads + writes) * static_cast<double>(size_of(problem.type));
+  const auto bytes_of = [&](const std::vector<int>& fields) {
+    std::size_t bytes = 0;
+    for (const int field : fields) bytes += size_of(storage_of(problem, field));
+    return static_cast<double>(bytes);
+  };
+  return bytes_of(problem.facts.inputs) * static_cast<double>(problem.extents.cells()) +
+         bytes_of(problem.facts.outputs) * static_cast<double>(updated_box(problem).cells());
 }
 
 }  // namespace stencil_tune

@@ -50,8 +50,17 @@ struct Problem {
   std::int64_t array_cells(std::size_t axis) const noexcept { return whole[axis] != 0 ? whole[axis] : extents.n[axis]; }
   std::int64_t plane_cells() const noexcept { return pitch * array_cells(1); }
   std::int64_t allocated_cells() const noexcept { return plane_cells() * extents.n[2]; }
-  std::size_t field_bytes() const noexcept { return static_cast<std::size_t>(allocated_cells()) * size_of(type); }
+  std::size_t field_bytes() const noexcept;  ///< of the array whose cells are widest
 };
+
+/// The type that the field's cells are stored in.
+ElementType storage_of(const Problem& problem, int field) noexcept;
+
+/// Whether some field is not stored in the problem's type.
+bool has_storage_types(const Problem& problem) noexcept;
+
+/// The bytes of the widest cell among the fields: what alignments, and vectors of cells of each field, are counted by.
+std::size_t widest_cell_bytes(const Problem& problem) noexcept;
 
 /// Derives the facts and fills pitch (0: dense rows). kWholeStep becomes stage 0 where that is
 /// the whole step. Throws Error(invalid_argument) when rank, pitch or steps do not fit, or a constant of the stage is

@@ -159,7 +159,7 @@ void make_step(const std::vector<Problem>& stages, const Run& run, std::int64_t 
       const std::size_t layers = has_others ? static_cast<std::size_t>(stage.step.layers_at[number]) : number;
       std::vector<double> next = before[layers];
       for (std::size_t cell = 0; cell < next.size(); ++cell) {
-        if (output.tolerance[cell] >= 0) next[cell] = round_to_storage(output.value[cell], stage.type);
+        if (output.tolerance[cell] >= 0) next[cell] = round_to_storage(output.value[cell], storage_of(stage, output.field));
       }
       fields[number] = std::move(next);
     }

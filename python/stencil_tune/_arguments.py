@@ -70,6 +70,7 @@ class KernelBase:
         self.stencil = stencil
         self._grid = grid
         self._native = _native.library()
+        self._types = [stencil.storages.get(name, grid.dtype) for name in stencil.fields]  # of cells, by field
         self._profiles = [_shape_of(along, grid) for along in stencil._along]  # shapes; None: a field of the whole grid
 
     @property
@@ -120,14 +121,20 @@ class KernelBase:
         if layout.device is not None and layout.device != device:
             more = "; device=\"cpu\" looks up the reference, which is slow" if layout.device == _arrays.HOST else ""
             raise ArgumentError(f"{name} is in {where}, the kernel was looked up for {mine}{more}")
-        if layout.dtype != self.dtype:
-            raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
+        self._refuse_type(name, layout)
         extents, pitch = _arrays.grid_of(layout, self.stencil.rank, name)
         if extents != self._grid.extents:
             raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
         if (pitch or extents[0]) != self._grid.row and any(extent > 1 for extent in extents[1:]):
             raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
                                 f"up for {self._grid.row}: look it up like this array")
+
+    def _refuse_type(self, name: str, layout: _arrays.Layout) -> None:
+        """Raises ArgumentError unless cells are of the field's type."""
+        wanted = self._types[self.stencil.fields.index(name)]
+        if layout.dtype != wanted:
+            of = "the definition stores it as" if name in self.stencil.storages else "the kernel was looked up for"
+            raise ArgumentError(f"{name} has cells of {layout.dtype}, {of} {wanted}")
 
     def _refuse_profile(self, name: str, layout: _arrays.Layout, shape: tuple[int, ...], made: range) -> None:
         """Raises ArgumentError unless the layout is that of a profile. made: numbers of the steps that are made."""

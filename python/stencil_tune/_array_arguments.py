@@ -64,18 +64,18 @@ class KernelOnArrays(KernelBase):
         device = self.device
         where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
         fields = [0] * self._count
-        shape, strides, dtype = self._wanted
+        shape, strides, _ = self._wanted
         announced = None
         for place, array in enumerate(arrays):
             profile = self._profiles[place]
             if profile is not None:
                 fields[place] = self._profile_address(place, array, where, profile, made)
                 continue
-            layout = _arrays.read(array, where)
-            if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
+            layout = _arrays.read_any(array, where)
+            if (layout.shape != shape or layout.strides != strides or layout.dtype != self._types[place] or
                     layout.device != device and layout.device is not None):
                 self._check(place, layout)
-            elif type(array) not in self._matchers and not self.stencil.profiles:
+            elif type(array) not in self._matchers and not self.stencil.profiles and not self.stencil.storages:
                 self._remember(array, layout)
             if not layout.writable and (place in self.stencil._writes or whole and place in self.stencil._state):
                 self._refuse_read_only(place, array)
@@ -92,9 +92,9 @@ class KernelOnArrays(KernelBase):
 
     def _profile_address(self, argument: int, array: Any, stream: int, shape: tuple[int, ...], made: range) -> int:
         """Address of a profile's array. Raises ArgumentError for another layout."""
-        layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
+        layout, name = _arrays.read_any(array, stream), self.stencil.arguments[argument]
         self._refuse_profile(name, layout, shape, made)
-        if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None
+        if layout.dtype != self._types[argument] or (layout.device != self.device and layout.device is not None
                                           and self.device is not None):
             self._refuse(name, layout, self.device or 0)
         return layout.address

@@ -20,7 +20,7 @@ class Layout(NamedTuple):
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in cells
-    dtype: str  # "f64", "f32", "f16", "bf16"; of whole numbers "i32", "u32", "i64", "u64", "u8"
+    dtype: str  # "f64", "f32", "f16", "bf16"; of whole numbers "u8", "i8", "u16", "i16", "i32", "u32", "i64", "u64"
     device: int | None  # ordinal of the GPU; HOST; None where the array does not say
     stream: int | None = None  # on which its cells are ready, where it says
     writable: bool = True
@@ -31,12 +31,15 @@ _DTYPES = {
     "half": "f16", "f64": "f64", "f32": "f32", "f16": "f16", "bf16": "bf16", "<f8": "f64", "<f4": "f32", "<f2": "f16",
 }
 _FLOATING = frozenset(_DTYPES.values())
-# Types of whole numbers, which only kernels of the user's own work on.
+# Types of whole numbers, which fields with a storage type have, and arrays of kernels of the user's own.
 _WHOLE_DTYPES = {
-    "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "uint8": "u8",
-    "<i4": "i32", "<u4": "u32", "<i8": "i64", "<u8": "u64", "|u1": "u8",
+    "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64",
+    "uint64": "u64", "bool": "u8",
+    "|i1": "i8", "|u1": "u8", "|b1": "u8", "<i2": "i16", "<u2": "u16", "<i4": "i32", "<u4": "u32", "<i8": "i64",
+    "<u8": "u64",
 }
-BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "u8": 1}
+BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8,
+         "u64": 8}
 
 
 def dtype_name(dtype: Any) -> str:
@@ -48,7 +51,7 @@ def dtype_name(dtype: Any) -> str:
     return found
 
 
-def _cell_name(dtype: Any) -> str:
+def cell_name(dtype: Any) -> str:
     """The same of cells, which may be whole numbers."""
     text = getattr(dtype, "__name__", None) or str(getattr(dtype, "name", dtype))
     return _WHOLE_DTYPES.get(text.rsplit(".", 1)[-1]) or dtype_name(dtype)
@@ -67,7 +70,7 @@ _torch_dtypes: dict[Any, str] = {}
 def _read_torch(tensor: Any, _stream: Any) -> Layout:
     dtype = _torch_dtypes.get(tensor.dtype)
     if dtype is None:
-        dtype = _torch_dtypes[tensor.dtype] = _cell_name(tensor.dtype)
+        dtype = _torch_dtypes[tensor.dtype] = cell_name(tensor.dtype)
     if not tensor.is_cuda and tensor.device.type != "cpu":
         raise ArgumentError(f"a tensor on {tensor.device}: kernels run on CUDA devices")
     if tensor.requires_grad:
@@ -82,7 +85,7 @@ def _read_torch(tensor: Any, _stream: Any) -> Layout:
 def _read_cupy(array: Any, _stream: Any) -> Layout:
     size = array.itemsize
     return Layout(array.data.ptr, array.shape, tuple(stride // size for stride in array.strides),
-                  _cell_name(array.dtype), array.data.device_id)
+                  cell_name(array.dtype), array.data.device_id)
 
 
 def _read_cuda_array_interface(array: Any, _stream: Any) -> Layout:
@@ -113,7 +116,7 @@ class _DLManagedTensorVersioned(c.Structure):
 
 _DL_CPU, _DL_CUDA, _DL_CUDA_HOST, _DL_CUDA_MANAGED = 1, 2, 3, 13
 _DL_DTYPES = {(2, 64): "f64", (2, 32): "f32", (2, 16): "f16", (4, 16): "bf16", (0, 32): "i32", (1, 32): "u32",
-              (0, 64): "i64", (1, 64): "u64", (1, 8): "u8"}
+              (0, 64): "i64", (1, 64): "u64", (0, 8): "i8", (1, 8): "u8", (0, 16): "i16", (1, 16): "u16"}
 _DL_READ_ONLY = 1
 
 capsule_pointer = c.pythonapi.PyCapsule_GetPointer
@@ -139,7 +142,7 @@ def _dl_tensor(capsule: Any) -> tuple[_DLTensor, bool]:
 def _read_dlpack(array: Any, stream: Any) -> Layout:
     kind, device = array.__dlpack_device__()
     if kind == _DL_CPU:
-        return Layout(0, tuple(array.shape), (), _cell_name(array.dtype), HOST)
+        return Layout(0, tuple(array.shape), (), cell_name(array.dtype), HOST)
     if kind not in (_DL_CUDA, _DL_CUDA_MANAGED, _DL_CUDA_HOST):
         raise ArgumentError(f"an array on DLPack's device type {int(kind)}: kernels run on CUDA devices")
     # 1 stands for the legacy default stream. The producer lets that stream wait where its own is another: no host does.
@@ -160,7 +163,7 @@ def _read_jax(array: Any, stream: Any) -> Layout:
 
 def _read_host(array: Any, _stream: Any) -> Layout:
     said = array.__array_interface__
-    dtype = _cell_name(array.dtype)
+    dtype = cell_name(array.dtype)
     strides = said.get("strides")
     shape = tuple(said["shape"])
     cells = dense_strides(shape) if strides is None else tuple(stride // BYTES[dtype] for stride in strides)
@@ -206,9 +209,13 @@ def read(array: Any, stream: int | None = None) -> Layout:
     Raises ArgumentError for what is no array or has cells of another type.
     """
     layout = read_any(array, stream)
-    if layout.dtype not in _FLOATING:
+    if not is_floating(layout.dtype):
         raise ArgumentError(f"cells of type {layout.dtype}: kernels work on f64, f32, f16 and bf16", "unknown_name")
     return layout
+
+
+def is_floating(dtype: str) -> bool:
+    return dtype in _FLOATING
 
 
 def read_any(array: Any, stream: int | None = None) -> Layout:

@@ -41,7 +41,8 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
     Args:
         stencil: what stencil() made, or what it takes.
         like: an array that says the grid: extents, pitch, type and GPU are its own, and kernels may count on its
-            alignment. Or, in its place,
+            alignment. Where fields have storage types, the type is the definition's, else that of an array of floating
+            point, else f32. Or, in its place,
         dims: (nx, ny, nz) in cells, or one number for each axis; or
         shape: (nz, ny, nx), as arrays have it.
         dtype: "f32", "float64", torch.bfloat16, ...; the array's own, else the definition's, else f32.
@@ -66,7 +67,8 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
     ordinal = _device_of(layout, device if device is None else _values.ordinal(device))
     if gpu is not None and device is not None:
         raise ArgumentError(f"device is {device} and gpu is '{gpu}': a GPU that is here or one by its name, not both")
-    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
+    alignment = alignment_of(layout) if layout is None else alignment_like(chosen, grid.dtype, layout)
+    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment, gpu, database)
 
 
 def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Kernel | ReferenceKernel:
@@ -83,7 +85,7 @@ def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str
     if gpu is None:
         _native.use_gpu()
     native = _native.library()
-    request = native_request(stencil, grid, device=device, alignment=max(alignment, _arrays.BYTES[grid.dtype]),
+    request = native_request(stencil, grid, device=device, alignment=max(alignment, widest_cell(stencil, grid.dtype)),
                              gpu=_values.text(gpu, "gpu").encode() if gpu is not None else None)
     handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
     return Kernel(stencil, grid, handle)
@@ -108,6 +110,16 @@ def alignment_of(layout: _arrays.Layout | None) -> int:
     return min(layout.address & -layout.address, _MOST_ALIGNED)
 
 
+def widest_cell(stencil: Stencil, dtype: str) -> int:
+    """Bytes of the widest cells among the fields of a problem of that type, by which alignments count."""
+    return max(_arrays.BYTES[stencil.storages.get(name, dtype)] for name in stencil.fields)
+
+
+def alignment_like(stencil: Stencil, dtype: str, layout: _arrays.Layout) -> int:
+    """The same where fields may have storage types: as many cells as this array's alignment has, of the widest."""
+    return alignment_of(layout) * widest_cell(stencil, dtype) // _arrays.BYTES[layout.dtype]
+
+
 @functools.lru_cache(maxsize=_MOST_KERNELS)
 def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, device: int | None,
                 boundary: str, steps: int, alignment: int, generation: int) -> Any:
@@ -127,3 +139,10 @@ def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: in
     layout, *others = [_arrays.read(array) for array in arrays]
     alignment = min(map(alignment_of, (layout, *others)))
     return kernel_like(stencil, layout, boundary, steps, alignment)
+
+
+def kernel_of_stored(stencil: Stencil, arrays: Sequence[Any], dtype: str, boundary: str) -> Any:
+    """The same of a stencil whose fields have storage types, which computes in another type."""
+    layouts = [_arrays.read_any(array) for array in arrays]
+    alignment = min(alignment_like(stencil, dtype, layout) for layout in layouts)
+    return kernel_like(stencil, layouts[0]._replace(dtype=dtype), boundary, 1, alignment)

@@ -72,7 +72,7 @@ class ReferenceKernel(KernelBase):
     def __init__(self, stencil: Stencil, grid: Grid, layout: _arrays.Layout | None):
         super().__init__(stencil, grid)
         _numpy()
-        if grid.dtype == "bf16":
+        if "bf16" in (grid.dtype, *self._types):
             raise ArgumentError("device=\"cpu\" takes f64, f32 and f16: NumPy has no bf16", "unknown_name")
         if layout is not None and layout.device not in (_arrays.HOST, None):
             raise ArgumentError(f"the array is on GPU {layout.device}, device=\"cpu\" was asked for")
@@ -173,11 +173,10 @@ class ReferenceKernel(KernelBase):
         return result, made
 
     def _view(self, array: Any, place: int, made: range = range(0)) -> Any:
-        layout, name, profile = _arrays.read(array), self.stencil.fields[place], self._profiles[place]
+        layout, name, profile = _arrays.read_any(array), self.stencil.fields[place], self._profiles[place]
         if layout.device != _arrays.HOST:
             self._refuse(name, layout, _arrays.HOST)
-        if layout.dtype != self.dtype:
-            raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
+        self._refuse_type(name, layout)
         if profile is not None:
             self._refuse_profile(name, layout, profile, made)
         elif layout.shape != self.shape:

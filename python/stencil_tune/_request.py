@@ -96,11 +96,14 @@ def asked_grid(stencil: Any, *, like: Any, dims: int | Sequence[int] | None, sha
     if like is not None:
         if isinstance(like, (int, list, tuple)):
             _values.refuse(like, "like", "an array is needed; dims=(nx, ny, nz) or shape=(nz, ny, nx) says a grid by numbers")
-        layout = _arrays.read(like)
-        if dtype is not None and _arrays.dtype_name(dtype) != layout.dtype:
+        layout = _arrays.read_any(like) if chosen.storages else _arrays.read(like)
+        if dtype is not None and not chosen.storages and _arrays.dtype_name(dtype) != layout.dtype:
             raise ArgumentError(f"the array has cells of {layout.dtype}, {_arrays.dtype_name(dtype)} was asked for")
         extents, pitch = _arrays.grid_of(layout, chosen.rank, "the array")
         name = layout.dtype
+        if chosen.storages:  # whose array it is, nobody says
+            own = layout.dtype if _arrays.is_floating(layout.dtype) else "f32"
+            name = _arrays.dtype_name(dtype if dtype is not None else chosen.element or own)
     else:
         extents = said if isinstance(said, tuple) else (said or 0,) * chosen.rank
         name = _arrays.dtype_name(dtype if dtype is not None else chosen.element or "f32")

@@ -33,6 +33,7 @@ class Stencil:
         profiles: axes of the fields that vary along one or two alone, whose arrays have these axes, or "t" for those that
             vary with time, whose arrays have an entry for each step's number. {"dz": "z", "h": "xy", "w": "t"}
         layer_fields: axes of the fields that exist in the layers at the ends of one alone. {"psx": "x"}
+        storages: types of the cells of fields that have one of their own. {"image": "u8"}
         measures: what runs may measure, and how it makes one number of all cells. {"residual": "max"}
         key: equal for equal updates, whatever their names.
         stages: sweeps a step.
@@ -71,6 +72,8 @@ class Stencil:
         self.profiles: dict[str, str] = {self.fields[i]: along for i, along in enumerate(self._along) if along}
         layers = [native.stencil_field_layer_axis(handle, i) for i in count]
         self.layer_fields: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(layers) if axis >= 0}
+        storages = [native.stencil_field_storage(handle, i) for i in count]
+        self.storages: dict[str, str] = {self.fields[i]: type.decode() for i, type in enumerate(storages) if type}
         self.measures: dict[str, str] = {}
         if count_of_measures := native.stencil_measure_count(handle):
             reductions = [native.stencil_reduction(handle, i).decode() for i in range(count_of_measures)]

@@ -36,14 +36,17 @@ struct DlExchange {
 constexpr std::uint32_t kMajor = 1;
 constexpr std::int32_t kCuda = 2;
 constexpr std::int32_t kCudaManaged = 13;
+constexpr std::uint8_t kInteger = 0;
+constexpr std::uint8_t kUnsigned = 1;
 constexpr std::uint8_t kFloat = 2;
 constexpr std::uint8_t kBfloat = 4;
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
 bool has_cells_of(const DlTensor& tensor, ElementType type) {
-  return tensor.type_code == (type == ElementType::bf16 ? kBfloat : kFloat) && tensor.bits == 8 * size_of(type) &&
-         tensor.lanes == 1;
+  const std::uint8_t whole = range_of(type).least < 0 ? kInteger : kUnsigned;
+  const std::uint8_t code = is_whole(type) ? whole : type == ElementType::bf16 ? kBfloat : kFloat;
+  return tensor.type_code == code && tensor.bits == 8 * size_of(type) && tensor.lanes == 1;
 }
 
 /// Whether the array is the problem's grid: its axes are counted from the last one, x.
@@ -60,7 +63,7 @@ bool is_grid_of(const DlTensor& tensor, const Problem& problem) {
   return true;
 }
 
-void* address_of(const Kernel::State& state, const DlExchange& exchange, void* array, int number) {
+void* address_of(const Kernel::State& state, const DlExchange& exchange, void* array, int number, int field) {
   DlTensor tensor{};
   if (array == nullptr || exchange.describe(array, &tensor) != 0) {
     refuse("array " + std::to_string(number) + " cannot be described");
@@ -68,7 +71,7 @@ void* address_of(const Kernel::State& state, const DlExchange& exchange, void* a
   const Problem& problem = state.stages().front().problem;
   const bool is_here =
       (tensor.device_type == kCuda || tensor.device_type == kCudaManaged) && tensor.device == state.device;
-  if (!is_here || !has_cells_of(tensor, problem.type) || !is_grid_of(tensor, problem)) {
+  if (!is_here || !has_cells_of(tensor, storage_of(problem, field)) || !is_grid_of(tensor, problem)) {
     refuse("array " + std::to_string(number) + " is not on the kernel's GPU, or not of its type and layout");
   }
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
@@ -110,7 +113,7 @@ stencil_tune_status launch_arrays(stencil_tune_kernel* kernel, const stencil_tun
     }
     const Kernel::State& state = kernel->kernel.state();
     for (int i = 0; i < how->count; ++i) {
-      fields[how->fields[i]] = address_of(state, exchange, how->item(arrays, i), i);
+      fields[how->fields[i]] = address_of(state, exchange, how->item(arrays, i), i, how->fields[i]);
     }
     if (exchange.current_stream(kCuda, state.device, &stream) != 0) refuse("the current stream is not known");
   });

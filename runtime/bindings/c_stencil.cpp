@@ -261,6 +261,14 @@ int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stenci
   return stencil == nullptr ? -1 : layer_axis(stencil->stencil, field);
 }
 
+const char* stencil_tune_stencil_field_storage(const stencil_tune_stencil* stencil, int32_t field) {
+  if (stencil == nullptr) return nullptr;
+  for (const FieldStorage& storage : stencil->stencil.storages) {
+    if (storage.field == field) return name(storage.type).data();  // a literal's
+  }
+  return nullptr;
+}
+
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {
   const FieldRole* found = role_of(stencil, field);
   return found != nullptr ? found->next : -1;

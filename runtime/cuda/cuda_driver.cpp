@@ -68,6 +68,8 @@ CUtensorMapDataType native(ElementType type) {
       return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
     case ElementType::bf16:
       return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    default:
+      break;
   }
   throw Error(ErrorCode::internal, "an element type without a tensor map type");
 }

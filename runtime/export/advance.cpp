@@ -22,7 +22,12 @@ std::vector<ExportParameter> other_parameters(const ExportSignature& signature) 
 
 std::string call_text(const ExportSignature& signature) {
   std::vector<std::string> arguments;
-  for (const int place : signature.places) arguments.push_back(fmt::format("{}[{}]", kBuffers, place));
+  for (std::size_t i = 0; i < signature.places.size(); ++i) {
+    const std::string buffer = fmt::format("{}[{}]", kBuffers, signature.places[i]);
+    const bool of_any_type = signature.cell == "void";
+    arguments.push_back(of_any_type ? fmt::format("static_cast<{}>({})", signature.parameters[i].type, buffer)
+                                    : buffer);
+  }
   for (const ExportParameter& parameter : other_parameters(signature)) arguments.push_back(parameter.name);
   arguments.emplace_back("stream");
   return bracketed(fmt::format("    const cudaError_t error = {}(", signature.name), arguments);

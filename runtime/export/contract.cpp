@@ -27,6 +27,16 @@ std::string_view cell_type(ElementType type) {
       return "__half";
     case ElementType::bf16:
       return "__nv_bfloat16";
+    case ElementType::u8:
+      return "unsigned char";
+    case ElementType::i8:
+      return "signed char";
+    case ElementType::u16:
+      return "unsigned short";
+    case ElementType::i16:
+      return "short";
+    case ElementType::i32:
+      return "int";
   }
   throw Error(ErrorCode::internal, "an element type without a CUDA name");
 }
@@ -165,7 +175,8 @@ void add_buffer(const Problem& problem, int place, bool is_read_alone, FieldName
   const auto field = static_cast<std::size_t>(place);
   signature.buffers.push_back(names.add(field < fields.size() ? fields[field] : "spare"));
   signature.places.push_back(place);
-  signature.parameters.push_back({(is_read_alone ? "const " : "") + signature.cell + "*", signature.buffers.back()});
+  const std::string cell(cell_type(storage_of(problem, place)));
+  signature.parameters.push_back({(is_read_alone ? "const " : "") + cell + "*", signature.buffers.back()});
 }
 
 /// Arrays along axes or time, in the order of the kernel's arguments.
@@ -250,7 +261,7 @@ std::string comment_lines(std::string_view first, std::string_view text) {
 ExportSignature export_signature(const Candidate& candidate, const std::string& name) {
   const Problem& problem = candidate.problem();
   ExportSignature signature{.name = name,
-                            .cell = std::string(cell_type(problem.type)),
+                            .cell = has_storage_types(problem) ? "void" : std::string(cell_type(problem.type)),
                             .buffers = {},
                             .inputs = {},
                             .outputs = {},
@@ -309,7 +320,7 @@ std::string launcher_contract(const Candidate& candidate, const ExportSignature&
   text += candidate.family().advances_all_fields ? buffers_entry(problem, steps, signature)
                                                  : rotation_entry(problem, signature);
   const std::size_t bytes = required_alignment(candidate);
-  const std::size_t cells = bytes / size_of(problem.type);
+  const std::size_t cells = bytes / widest_cell_bytes(problem);
   if (cells > 1) {
     text += problem.extents.rank == 1
                 ? fmt::format("// Pointers must be multiples of {} bytes.\n", bytes)

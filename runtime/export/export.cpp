@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,13 +89,21 @@ std::string provenance(const Kernels& kernels, const ExportOptions& options) {
   return text;
 }
 
+std::string half_includes(const Problem& problem) {
+  std::set<ElementType> types{problem.type};
+  for (const FieldStorage& storage : problem.stencil.storages) types.insert(storage.type);
+  std::string text;
+  if (types.contains(ElementType::f16)) text += "#include <cuda_fp16.h>\n";
+  if (types.contains(ElementType::bf16)) text += "#include <cuda_bf16.h>\n";
+  return text;
+}
+
 std::string includes(const Kernels& kernels, bool with_main) {
   const Problem& problem = kernels.front()->problem();
   const bool maps = any_of(kernels, [](const KernelShape& shape) { return shape.uses_tensor_maps; });
   std::string text = "#include <cuda_runtime.h>\n";
   if (maps) text = "#include <cuda.h>\n" + text;
-  if (problem.type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
-  if (problem.type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
+  text += half_includes(problem);
   text += "\n#include <cstdint>\n";
   if (problem.facts.placed || with_main) text += "#include <cstring>\n";
   if (with_main) text += "#include <algorithm>\n";
@@ -103,15 +112,11 @@ std::string includes(const Kernels& kernels, bool with_main) {
 
 std::string header_text(const Kernels& kernels, const ExportOptions& options, const ExportSignature& signature) {
   const Candidate& candidate = *kernels.front();
-  const ElementType type = candidate.problem().type;
   return fmt::format(
       "{}#pragma once\n\n#include <cuda_runtime_api.h>\n{}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{}{};\n\n"
       "#ifdef __cplusplus\n}}\n#endif\n",
-      provenance(kernels, options),
-      type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
-      : type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
-                                  : "",
-      launcher_contract(candidate, signature), signature.declaration());
+      provenance(kernels, options), half_includes(candidate.problem()), launcher_contract(candidate, signature),
+      signature.declaration());
 }
 
 std::string title(std::string_view text) { return fmt::format("\n{:-<120}\n\n", fmt::format("// ---- {} ", text)); }
@@ -200,6 +205,13 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   require_identifier(options.name);
   const Candidate candidate(problem, tuning);
   require_legal(candidate, options.architecture);
+  if (options.with_main && has_storage_types(problem)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the fields of '{}' are stored in several types, which an exported self-check does not know: "
+                    "export it without one",
+                    comment_text(problem.stencil.name)));
+  }
   const ExportSignature signature = export_signature(candidate, options.name);
   Problem step = problem;
   step.steps = 1;

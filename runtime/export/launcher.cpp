@@ -18,7 +18,7 @@ std::string stride_checks(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
   const int rank = problem.extents.rank;
   if (rank == 1) return "";
-  const std::size_t cells = required_alignment(candidate) / size_of(problem.type);
+  const std::size_t cells = required_alignment(candidate) / widest_cell_bytes(problem);
   std::string wrong = "stride_y < nx";
   if (rank > 2) wrong += " || stride_z < stride_y * ny";
   if (cells > 1) wrong += fmt::format(" || stride_y % {} != 0", cells);
@@ -151,7 +151,7 @@ std::string pointer_checks(const Candidate& candidate, const ExportSignature& si
   for (const std::string& output : signature.outputs) {  // a system may read their held layers
     if (std::find(all.begin(), all.end(), output) == all.end()) all.push_back(output);
   }
-  const std::size_t cell = size_of(candidate.problem().type);
+  const std::size_t cell = widest_cell_bytes(candidate.problem());
   const std::size_t bytes = required_alignment(candidate);
   if (all.size() == 2) {
     const std::string& in = all[0];

@@ -30,8 +30,9 @@ std::string_view conversions(ElementType type) {
     case ElementType::bf16:
       return "double widen(__nv_bfloat16 cell) { return __bfloat162float(cell); }\n"
              "void narrow(double value, __nv_bfloat16& cell) { cell = __float2bfloat16(static_cast<float>(value)); }\n";
+    default:
+      return {};
   }
-  return {};
 }
 
 /// Unit roundoff of cells where kernels compute in more; else 0.

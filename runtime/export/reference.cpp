@@ -124,6 +124,8 @@ std::string expression(const Stencil& stencil, const Node& node) {
       return rounded(fmt::format("std::pow({}, {})", a(), b()));
     case Operation::floor:
       return fmt::format("floored({})", a());
+    case Operation::round:
+      return fmt::format("nearest({})", a());
     case Operation::modulo:
       return rounded(fmt::format("modulo({}, {})", a(), b()));
     default:

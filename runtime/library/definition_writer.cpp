@@ -51,7 +51,7 @@ class DefinitionWriter {
     for (const int i : coefficients_used_) {
       text += fmt::format("c{} = {}\n", i, decimal(stencil_.coefficients[at(i)].value));
     }
-    text += boundaries();
+    text += storages() + boundaries();
     if (!lets_.empty()) text += "[let]\n" + lets_;
     for (const Stage& stage : stencil_.stages) {
       text += "[[stage]]\n";
@@ -111,6 +111,16 @@ class DefinitionWriter {
       list += fmt::format("{}\"f{}{}\"", list.empty() ? "" : ", ", field, place);
     }
     return list;
+  }
+
+  /// Updates have the numbers as they are stored.
+  std::string storages() const {
+    std::string text;
+    for (const FieldStorage& storage : stencil_.storages) {
+      if (!fields_used_.contains(storage.field)) continue;
+      text += fmt::format("f{} = \"{}\"\n", storage.field, name(storage.type));
+    }
+    return text.empty() ? text : "[storage]\n" + text;
   }
 
   std::string boundaries() const {
@@ -199,6 +209,7 @@ class DefinitionWriter {
       case Operation::logarithm:
       case Operation::power:
       case Operation::floor:
+      case Operation::round:
       case Operation::modulo:
         return call(name(node.op));
       case Operation::coordinate:

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace stencil_tune {
 
 namespace {
@@ -13,19 +15,21 @@ std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintp
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
 std::size_t bytes_of(const Problem& problem, int field) {
-  return static_cast<std::size_t>(cells_of_field(problem, field)) * size_of(problem.type);
+  return static_cast<std::size_t>(cells_of_field(problem, field)) * size_of(storage_of(problem, field));
 }
 
 void check_address(const Problem& problem, std::size_t alignment, std::span<void* const> fields, int field) {
   const auto index = static_cast<std::size_t>(field);
   const std::uintptr_t where = address(fields[index]);
-  if (is_profile(problem.stencil, field)) alignment = size_of(problem.type);  // read cell by cell
+  const std::size_t cell = size_of(storage_of(problem, field));
+  alignment = std::max(cell, alignment * cell / widest_cell_bytes(problem));  // of as many cells as of the widest
+  if (is_profile(problem.stencil, field)) alignment = cell;                   // read cell by cell
   if (where == 0) refuse(fmt::format("field '{}' is a null pointer", problem.stencil.fields[index]));
   if (where % alignment != 0) {
     refuse(
         fmt::format("field '{}' is at {:#x}, which is no multiple of the {} bytes this kernel needs; align it, or look "
                     "the kernel up for arrays like it, with an alignment of {}",
-                    problem.stencil.fields[index], where, alignment, size_of(problem.type)));
+                    problem.stencil.fields[index], where, alignment, cell));
   }
 }
 

@@ -71,7 +71,7 @@ void fill_layers(const Kernel::State& state, std::uint64_t context, const StageK
     if (filled == FilledLayers::between && !held.between) continue;
     void* const to = fields[static_cast<std::size_t>(held.place)];
     const void* const from = fields[static_cast<std::size_t>(held.layers_of)];
-    if (to != from) copies.push_back({from, to, held.stage});
+    if (to != from) copies.push_back({from, to, held.stage, size_of(storage_of(state.step, held.layers_of))});
   }
   state.layers->copy(context, copies, stream);
 }

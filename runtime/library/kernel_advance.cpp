@@ -28,7 +28,8 @@ void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::s
     if (!is_spare(buffers[field])) continue;
     to = std::find_if_not(to, buffers.end(), is_spare);
     if (counts[field]) {
-      state.driver->copy_region(address_of(*to), address_of(buffers[field]), whole_field(state.step), stream);
+      state.driver->copy_region(address_of(*to), address_of(buffers[field]),
+                                whole_field(state.step, static_cast<int>(field)), stream);
     }
     std::swap(*to, buffers[field]);
   }
@@ -120,7 +121,8 @@ void KernelRun::fill_layers(const StageKernel& stage) {
     const int carried = std::exchange(carried_[static_cast<std::size_t>(held.place)], held.layers_of);
     if (carried == held.layers_of && !held.follows) continue;
     copies.push_back({buffers_[static_cast<std::size_t>(held.layers_of)],
-                      buffers_[static_cast<std::size_t>(held.place)], held.stage});
+                      buffers_[static_cast<std::size_t>(held.place)], held.stage,
+                      size_of(storage_of(state_.step, held.layers_of))});
   }
   state_.layers->copy(context_, copies, stream_);
 }

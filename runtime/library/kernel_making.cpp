@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -130,7 +131,10 @@ bool holds_layers(const Problem& step) {
 }
 
 void check_alignment(const Request& request) {
-  const std::size_t cell = size_of(request.type);
+  std::size_t cell = 1;
+  for (int field = 0; field < static_cast<int>(request.stencil.fields.size()); ++field) {
+    cell = std::max(cell, size_of(storage_of(request.stencil, field, request.type)));
+  }
   const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
   if (power_of_two && request.alignment >= cell) return;
   throw Error(ErrorCode::invalid_argument,
@@ -222,10 +226,13 @@ std::shared_ptr<Measuring> Library::Impl::make_measuring(const Problem& step, co
 }
 
 std::unique_ptr<LayerCopier> Library::Impl::make_layer_copier(const Kernel::State& state, const DeviceFacts& facts) {
-  const std::size_t cell_bytes = size_of(state.step.type);
+  std::set<std::size_t> sizes{size_of(state.step.type)};
+  for (const FieldStorage& storage : state.step.stencil.storages) sizes.insert(size_of(storage.type));
+  std::vector<BoxCopier> copiers;
+  for (const std::size_t size : sizes) copiers.emplace_back(share_loaded(box_copy_source(size), facts), size);
   std::vector<Problem> stages;
   for (const StageKernel& stage : state.stages()) stages.push_back(stage.problem);
-  return std::make_unique<LayerCopier>(BoxCopier(share_loaded(box_copy_source(cell_bytes), facts), cell_bytes), stages);
+  return std::make_unique<LayerCopier>(std::move(copiers), stages);
 }
 
 /// One step, stage by stage.

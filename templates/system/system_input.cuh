@@ -46,9 +46,14 @@ struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>...
   using Pipeline = StatePipeline<S, T, kF>;
   static constexpr int kBytes = (0 + ... + Pipeline<kField>::kBytes);
 
+  /// Bytes of the pipelines before that one.
+  STENCIL_DEVICE static constexpr int bytes_before(int field) {
+    return (0 + ... + (kField < field ? Pipeline<kField>::kBytes : 0));
+  }
+
   STENCIL_DEVICE StatePipelines(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
                                 int first_byte)
-      : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {}
+      : Pipeline<kField>(a, t, maps, first_byte + bytes_before(kField))... {}
 
   STENCIL_DEVICE void start(typename S::Index z) { (Pipeline<kField>::start(z), ...); }
   STENCIL_DEVICE void copy_next(Mbarrier* arrived) {
@@ -184,7 +189,7 @@ template <class S, class T>
 struct SystemOutput {
   using Shape = TemporalShape<S, T>;
   using Index = typename S::Index;
-  using Storage = typename S::Storage;
+  using Cells = typename FieldCells<S>::Output;
 
   static constexpr int kFirstRow = 16;           ///< bit of row 0
   static constexpr unsigned kInCells = 1u << 31; ///< bit of a box that cuts vectors: it is stored cell by cell
@@ -255,14 +260,14 @@ struct SystemOutput {
     if (!kInBoxes && (z < arguments.low[2] - kMore.low_z || z >= arguments.high[2] + kMore.high_z)) return;
     const unsigned cells = stored[S::kBoxOf[kO]];
     if ((cells & kInCells) == 0) {
-      store_rows<T::kVector>(arguments.out[kO] + first, cells, plane);
+      store_rows<T::kVector>(FieldCells<S>::output(arguments, kO) + first, cells, plane);
     } else {
-      store_rows<1>(arguments.out[kO] + first, cells, plane);
+      store_rows<1>(FieldCells<S>::output(arguments, kO) + first, cells, plane);
     }
   }
 
   template <int kWord>
-  STENCIL_DEVICE void store_rows(Storage* row, unsigned cells, const TemporalPlane<S, T>& plane) const {
+  STENCIL_DEVICE void store_rows(Cells row, unsigned cells, const TemporalPlane<S, T>& plane) const {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL

@@ -422,7 +422,7 @@ struct SystemLevels {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
-      const auto* row = arguments.in[kInput] +
+      const auto* row = input_cells<kInput>(arguments) +
                         (z * static_cast<Index>(arguments.stride_z) + y * static_cast<Index>(arguments.stride_y));
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = row[wrapped<S::kBoundaryX>(tile.x + i, tile.nx)];

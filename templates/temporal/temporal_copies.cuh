@@ -16,7 +16,7 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
   const Index x = wrapped<S::kBoundaryX>(tile.x + i, tile.nx);
   const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
   if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
-  return a.in[T::kAdvanced][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x];
+  return input_cells<T::kAdvanced>(a)[z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x];
 }
 
 /// Both types of kernel arguments have the plain ones; those for TMA have tensor maps too.
@@ -44,10 +44,9 @@ STENCIL_DEVICE const TensorMap* tensor_maps(const CopyArguments<S>& arguments) {
 ///
 ///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
 ///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
-template <class S, class T>
+template <class S, class T, class Storage>
 struct LaneCopies {
   using Shape = TemporalShape<S, T>;
-  using Storage = typename S::Storage;
   using Index = typename S::Index;
 
   static constexpr int kWord = Shape::template word_cells<Storage>();  ///< cells that a lane reads at once
@@ -65,7 +64,7 @@ struct LaneCopies {
   Index x = 0, y = 0;  ///< that cell's place in a grid that is periodic along the axis
 
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
-      : tile(t), cells(a.in[input] + (wrapped<S::kBoundaryY>(t.y, t.ny) * static_cast<Index>(a.stride_y) + first_column() +
+      : tile(t), cells(reinterpret_cast<const Storage*>(a.in[input]) + (wrapped<S::kBoundaryY>(t.y, t.ny) * static_cast<Index>(a.stride_y) + first_column() +
                                       first_copied())),
         stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
     if constexpr (kWrapsX) {
@@ -129,8 +128,11 @@ struct LaneCopies {
   template <int kCopied>
   STENCIL_DEVICE static void copy_word(Storage* target, const Storage* source) {
     constexpr int kBytesCopied = kCopied * static_cast<int>(sizeof(Storage));
-    if constexpr (kBytesCopied < 4) {
+    if constexpr (kCopied == 1 && kBytesCopied < 4) {
       *target = *source;
+    } else if constexpr (kBytesCopied < 4) {
+      using Bytes = typename Word<kBytesCopied>::Type;
+      *reinterpret_cast<Bytes*>(target) = *reinterpret_cast<const Bytes*>(source);
     } else {
       async_copy<kBytesCopied>(target, source);
     }
@@ -139,10 +141,9 @@ struct LaneCopies {
 
 /// The same, copied by TMA: one copy a plane, whose cells stand in the order of the grid. Planes beyond the grid arrive
 /// as zeros, so that every step brings the same number of bytes.
-template <class S, class T>
+template <class S, class T, class Storage>
 struct TmaCopies {
   using Shape = TemporalShape<S, T>;
-  using Storage = typename S::Storage;
   using Index = typename S::Index;
 
   static constexpr int kWord = Shape::template word_cells<Storage>();
@@ -166,11 +167,10 @@ struct TmaCopies {
 };
 
 /// TmaCopies on a periodic grid. Where the grid ends within a warp's rows, the lanes copy them, to where TMA would.
-template <class S, class T>
-struct PeriodicCopies : TmaCopies<S, T> {
-  using Lanes = LaneCopies<S, T>;
-  using Tma = TmaCopies<S, T>;
-  using Storage = typename S::Storage;
+template <class S, class T, class Storage>
+struct PeriodicCopies : TmaCopies<S, T, Storage> {
+  using Lanes = LaneCopies<S, T, Storage>;
+  using Tma = TmaCopies<S, T, Storage>;
   using Index = typename S::Index;
 
   Lanes lanes;
@@ -304,12 +304,13 @@ struct PeriodicArrivals : TmaArrivals<S, T> {
   }
 };
 
-template <class S, class T>
+/// Storage: the cells of the field that is copied.
+template <class S, class T, class Storage>
 using CopiesOf =
     Choose<T::kCopiedByTma,
-           Choose<S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic, PeriodicCopies<S, T>,
-                  TmaCopies<S, T>>,
-           LaneCopies<S, T>>;
+           Choose<S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic,
+                  PeriodicCopies<S, T, Storage>, TmaCopies<S, T, Storage>>,
+           LaneCopies<S, T, Storage>>;
 template <class S, class T>
 using ArrivalsOf =
     Choose<T::kCopiedByTma,

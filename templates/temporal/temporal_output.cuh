@@ -10,18 +10,18 @@ template <class S, class T>
 struct OutputRows {
   using Shape = TemporalShape<S, T>;
   using Index = typename S::Index;
-  using Storage = typename S::Storage;
+  using Cells = typename FieldCells<S>::Output;
   using Value = typename S::Value;
 
   const TemporalTile<S, T>& tile;
-  Storage* cells;  ///< the thread's first, of the plane that is stored next
+  Cells cells;  ///< the thread's first, of the plane that is stored next
   Index stride_y, stride_z;
   bool whole;            ///< each vector is either stored or not
   unsigned rows = 0;     ///< bit j: row j is stored
   unsigned columns = 0;  ///< bit i: cell i of those rows is stored
 
   STENCIL_DEVICE OutputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
-      : tile(t), cells(a.out[0] + (t.low_z * static_cast<Index>(a.stride_z) + t.y * static_cast<Index>(a.stride_y) + t.x)),
+      : tile(t), cells(FieldCells<S>::output(a, 0) + (t.low_z * static_cast<Index>(a.stride_z) + t.y * static_cast<Index>(a.stride_y) + t.x)),
         stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)), whole(t.whole_vectors) {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) rows |= (t.y + j >= t.low_y && t.y + j < t.high_y) ? 1u << j : 0u;
@@ -45,7 +45,7 @@ struct OutputRows {
 
  private:
   template <int kWord>
-  STENCIL_DEVICE void store_rows(Storage* row, const TemporalPlane<S, T>& plane) const {
+  STENCIL_DEVICE void store_rows(Cells row, const TemporalPlane<S, T>& plane) const {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL

@@ -13,10 +13,10 @@ namespace stencil_tune {
 template <class S, class T, int kInput, int kSlots, int kBehind, int kGroups>
 struct InputPipeline {
   using Shape = TemporalShape<S, T>;
-  using Storage = typename S::Storage;
+  using Storage = typename FieldCells<S>::template InputCell<kInput>;
   using Value = typename S::Value;
   using Index = typename S::Index;
-  using Copies = CopiesOf<S, T>;
+  using Copies = CopiesOf<S, T, Storage>;
 
   static constexpr int kSlotCells = Shape::kRows * Shape::kWarpWidth;
   static constexpr int kSlotBytes = kSlotCells * static_cast<int>(sizeof(Storage));
@@ -118,9 +118,14 @@ struct ConstantPipelines<S, T, Indices<kField...>> : ConstantPipeline<S, T, cons
   using Pipeline = ConstantPipeline<S, T, constant_input<T>(kF)>;
   static constexpr int kBytes = (0 + ... + Pipeline<kField>::kBytes);
 
+  /// Bytes of the pipelines before that one.
+  STENCIL_DEVICE static constexpr int bytes_before(int field) {
+    return (0 + ... + (kField < field ? Pipeline<kField>::kBytes : 0));
+  }
+
   STENCIL_DEVICE ConstantPipelines(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
                                    int first_byte)
-      : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {}
+      : Pipeline<kField>(a, t, maps, first_byte + bytes_before(kField))... {}
 
   STENCIL_DEVICE void start(typename S::Index z) { (Pipeline<kField>::start(z), ...); }
   STENCIL_DEVICE void copy_next(Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }

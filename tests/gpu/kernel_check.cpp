@@ -93,10 +93,14 @@ class DeviceLaunch {
     in_parts_ = scene.part_of_box;
     const std::vector<int> fields = kernel_inputs(problem, sweeps_per_launch(tuning));
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const auto bytes = static_cast<std::size_t>(cells_of_field(problem, fields[i])) * size_of(problem.type);
+      const auto bytes =
+          static_cast<std::size_t>(cells_of_field(problem, fields[i])) * size_of(storage_of(problem, fields[i]));
       add_to(inputs_, scene, bytes).store(problem, fields[i], data.inputs[i]);
     }
-    for (std::size_t i = 0; i < data.expected.size(); ++i) add_to(outputs_, scene, problem.field_bytes());
+    for (const ReferenceField& expected : data.expected) {
+      const auto cells = static_cast<std::size_t>(problem.allocated_cells());
+      add_to(outputs_, scene, cells * size_of(storage_of(problem, expected.field)));
+    }
     for (DeviceField& field : inputs_) field.upload();
     for (DeviceField& field : outputs_) field.upload();
   }
@@ -161,7 +165,7 @@ class DeviceLaunch {
       if (std::all_of(cell, cell + cell_bytes, [](std::byte value) { return value == kPoison; })) return std::nullopt;
       return where() + " lies outside the box to update and was written";
     }
-    const double value = load_cell(problem_.type, cell);
+    const double value = load_cell(storage_of(problem_, data_.expected[output].field), cell);
     if (expected.accepts(place, value)) return std::nullopt;
     return fmt::format("{} is {:.9g}, should be {:.9g} within {:.3g}", where(), value, expected.value[place],
                        expected.tolerance[place]);

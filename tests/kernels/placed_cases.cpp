@@ -113,6 +113,102 @@ u_next = "0.5*h[x-1, y+1]*u + 0.1*({}) + g[y-2]*b[z+1, x-2]*w - 0.3*d*h + 0.2*w"
                           "on_two_axes");
 }
 
+/// All storage types, read and written.
+Stencil stored(int rank) {
+  const char last = "xyz"[rank - 1];
+  return parse_definition(fmt::format(R"toml(
+name = "stored"
+rank = {0}
+fields = ["m", "k", "u", "id({1})", "image", "n", "d", "h", "b", "u_next", "image_next", "level", "count", "mean", "wide"]
+[coefficients]
+c = 0.7
+scale = 0.25
+[storage]
+m = "u8"
+k = "i16/100 + 0.5"
+id = "u8"
+image = "u16*scale - 3"
+image_next = "u16*scale - 3"
+n = "i32"
+d = "f64"
+h = "f16*2^-4 + 0.25"
+b = "bf16"
+level = "i8/2"
+count = "i32*0.01"
+mean = "f16*2^-6"
+wide = "f64"
+[update]
+u_next = "0.5*u + 0.1*table(m, 0.2, c, -0.3)*({2}) + 0.01*k[x-1]*m[x+1] + table(id, 1, 0.5)*h[x+1] - b"
+image_next = "image + 0.3*(image[x-1] - image) + 2*m"
+level = "40*u[x-1] - k"
+count = "n[x+1] - 0.5*n + d"
+mean = "0.3*d[x-1] + 0.5*h"
+wide = "c*d + k[{1}+1]"
+[rotate]
+u_next = "u"
+image_next = "image"
+)toml",
+                                      rank, last, all_neighbours(rank)),
+                          "stored");
+}
+
+/// Sums of cells of two types, into a third.
+Stencil stored_sum() {
+  return parse_definition(fmt::format(R"toml(
+name = "stored_sum"
+rank = 3
+fields = ["u", "w", "v"]
+[storage]
+u = "i16*2^-5"
+w = "u8"
+v = "f16"
+[update]
+v = "0.4*u + 0.1*({}) - 0.2*w"
+)toml",
+                                      all_neighbours(3)),
+                          "stored_sum");
+}
+
+/// A state of whole numbers, or of the problem's type, beside a constant of bytes.
+Stencil stored_field(int rank, std::string_view state) {
+  return parse_definition(fmt::format(R"toml(
+name = "stored_field"
+rank = {0}
+fields = ["k", "u", "u_next"]
+[storage]
+k = "u8/64"
+{1}[update]
+u_next = "0.5*u + 0.07*k*({2}) + 0.1"
+)toml",
+                                      rank, state, all_neighbours(rank)),
+                          "stored_field");
+}
+
+/// Two stages, with a material that both look up.
+Stencil stored_stages(int rank, std::string_view state) {
+  const char last = "xyz"[rank - 1];
+  std::string storage;
+  for (const char* field : {"u", "v", "u_next", "v_next"}) {
+    if (!state.empty()) storage += fmt::format("{} = \"{}\"\n", field, state);
+  }
+  return parse_definition(fmt::format(R"toml(
+name = "stored_stages"
+rank = {0}
+fields = ["u", "v", "id", "gain", "u_next", "v_next"]
+[coefficients]
+soft = 0.15
+[storage]
+id = "u8"
+gain = "i16*2^-14"
+{2}[[stage]]
+v_next = "v + table(id, 0.1, soft, 0.2, 0.05)*(u[x+1] - u[{1}-1])"
+[[stage]]
+u_next = "0.5*u + gain*(v_next - v_next[x-1] + v_next[{1}+1]) + table(id, 0, 0.2)"
+)toml",
+                                      rank, last, storage),
+                          "stored_stages");
+}
+
 /// What lies beyond the edges of one field, with a reach of 2 on the last axis.
 Stencil bounded(int rank, std::string_view boundary) {
   const char last = "xyz"[rank - 1];
@@ -243,6 +339,36 @@ std::vector<HostCase> profile_cases(Boundary everywhere) {
         system_case(damped_stages(2), f32, boundaries, fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.ch2", steps)));
   }
   cases.push_back(system_case(damped_stages(3), f16, boundaries, "system.bx32.by3.rx2.ry3.v2.pf2.t2.ch2"));
+  return cases;
+}
+
+std::vector<HostCase> stored_cases(Boundary everywhere) {
+  using enum ElementType;
+  const Boundaries boundaries = on_all_sides(everywhere);
+  std::vector<HostCase> cases;
+  add_sweeps(stored(1), f64, boundaries, cases);
+  add_sweeps(stored(2), f32, boundaries, cases);
+  add_sweeps(stored(3), bf16, boundaries, cases);
+  add_sweeps(stored_sum(), f32, boundaries, cases);
+  cases.push_back(wide_index_case(cases.back()));
+  const std::string whole = "u = \"i16*2^-8\"\nu_next = \"i16*2^-8\"\n",
+                    half = "u = \"f16*2^-3 + 0.5\"\nu_next = \"f16*2^-3 + 0.5\"\n";
+  for (int steps = 2; steps <= 6; ++steps) {
+    if (!takes_turn(everywhere, steps)) continue;
+    const std::string in_a_plane = fmt::format("temporal.bx32.by1.rx4.v2.pf2.t{}.ch2", steps);
+    cases.push_back(temporal_case(stored_field(2, steps % 3 == 0 ? whole : ""), steps % 3 == 0 ? f64 : f32, boundaries,
+                                  in_a_plane));
+  }
+  cases.push_back(temporal_case(stored_field(3, ""), f32, boundaries, "temporal.bx32.by4.rx2.ry3.v2.pf2.t3.ch2.u2"));
+  cases.push_back(temporal_case(stored_field(3, whole), f32, boundaries, "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2"));
+  cases.push_back(temporal_case(stored_field(2, half), f32, boundaries, "temporal.bx32.by1.rx2.v2.pf1.t2"));
+  for (const int steps : {1, 2, 4}) {
+    const std::string in_a_plane = fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.ch2", steps);
+    cases.push_back(system_case(stored_stages(2, ""), f32, boundaries, in_a_plane));
+    cases.push_back(system_case(stored_stages(2, "i16*2^-8"), f32, boundaries, in_a_plane));
+  }
+  cases.push_back(system_case(stored_stages(3, ""), f16, boundaries, "system.bx32.by3.rx2.ry3.v2.pf2.t2.ch2"));
+  cases.push_back(system_case(stored_stages(3, "u8/8"), f64, boundaries, "system.bx32.by2.rx4.ry2.v4.pf2.t2.ch2"));
   return cases;
 }
 

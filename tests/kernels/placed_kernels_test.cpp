@@ -19,6 +19,8 @@ TEST_P(PlacedKernels, OfSystemsKnowTheCellAndTheStepAtEveryLevel) { expect_right
 
 TEST_P(PlacedKernels, ReadArraysAlongAxesAndOfTime) { expect_right(profile_cases(GetParam())); }
 
+TEST_P(PlacedKernels, StoreFieldsInTypesOfTheirOwn) { expect_right(stored_cases(GetParam())); }
+
 TEST(EdgeKernels, AnswerAsTheDefinitionSays) { expect_right(edge_cases()); }
 
 TEST(EdgeKernels, AnswerAsTheDefinitionSaysAtEveryFusedStep) { expect_right(fused_edge_cases()); }

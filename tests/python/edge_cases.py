@@ -335,7 +335,7 @@ class CaseDraw:
         line = [("read", field, tuple(k if about == axis else 0 for about in range(self.rank)))
                 for k in range(-far, far + 1)]
         value, number = line[far], ("number", self.more.choice((-0.75, 0.375, 3.0)))
-        terms = [("floor", ("multiply", ("number", 3.0), value)), ("mod", ("add", value, value), number),
+        terms = [(self.more.choice(("floor", "round")), ("multiply", ("number", 3.0), value)), ("mod", ("add", value, value), number),
                  ("choice", ("between", ("number", -0.25), value, number), value, number), ("line", axis, far, *line)]
         if self.wishes.placed:
             place = self.more.choice((("step",), ("coordinate", axis, -1)))

@@ -30,7 +30,7 @@ BINARY: dict[str, tuple[str, Callable]] = {
     "min": ("min({}, {})", numpy.fmin), "max": ("max({}, {})", numpy.fmax), "mod": ("({} % {})", numpy.mod)}
 UNARY: dict[str, tuple[str, Callable]] = {
     "negate": ("(-{})", numpy.negative), "abs": ("abs({})", numpy.abs), "sin": ("sin({})", numpy.sin),
-    "floor": ("floor({})", numpy.floor),
+    "floor": ("floor({})", numpy.floor), "round": ("round({})", numpy.rint),
     "root": ("sqrt(1 + abs({}))", lambda value: numpy.sqrt(1 + numpy.abs(value)))}
 
 TERNARY: dict[str, tuple[str, Callable]] = {

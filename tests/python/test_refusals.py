@@ -39,10 +39,11 @@ def refuses(kernel, made, gpus):
 
 def test_another_type(refuses, made):
     refuses(CudaArray(made(numpy.float64)), "u has cells of f64, the kernel was looked up for f32")
-    refuses(CudaArray(made(numpy.int16)), "type <i2.*f64, f32 and f16")
-    refuses(DlpackArray(made(numpy.int16), code=0), "type 0 with 16 bits")
-    refuses(CudaArray(made(numpy.int32)), "type i32.*f64, f32, f16 and bf16")  # which kernels of one's own take
-    refuses(DlpackArray(made(numpy.int32), code=0), "type i32")
+    refuses(CudaArray(made(numpy.int16)), "u has cells of i16, the kernel was looked up for f32")
+    refuses(CudaArray(made(numpy.complex64)), "type <c8.*f64, f32 and f16")
+    refuses(DlpackArray(made(numpy.int16), code=7), "type 7 with 16 bits")
+    refuses(CudaArray(made(numpy.int32)), "cells of i32, the kernel")  # which fields with a storage type take
+    refuses(DlpackArray(made(numpy.int32), code=0), "cells of i32")
     refuses(CudaArray(made(numpy.float32), mask=CudaArray(made())), "mask")
 
 

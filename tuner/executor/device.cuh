@@ -135,6 +135,10 @@ STENCIL_DEVICE unsigned char* shared_memory() { return host::self().shared; }
 template <int kBytes>
 struct Word;
 template <>
+struct Word<1> {
+  using Type = unsigned char;
+};
+template <>
 struct Word<2> {
   using Type = unsigned short;
 };
@@ -359,6 +363,12 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
   return static_cast<unsigned short>((bits + 0x7fffu + tie_to_even) >> 16);
 }
 
+STENCIL_DEVICE int int_from(double x) {
+  if (x != x) return 0;
+  return static_cast<int>(std::nearbyint(x < -2147483648.0 ? -2147483648.0 : x > 2147483647.0 ? 2147483647.0 : x));
+}
+STENCIL_DEVICE int int_from(float x) { return int_from(static_cast<double>(x)); }
+
 STENCIL_DEVICE float minimum(float a, float b) { return std::fmin(a, b); }
 STENCIL_DEVICE double minimum(double a, double b) { return std::fmin(a, b); }
 STENCIL_DEVICE float maximum(float a, float b) { return std::fmax(a, b); }
@@ -383,6 +393,8 @@ STENCIL_DEVICE float power(float x, float y) { return std::pow(x, y); }
 STENCIL_DEVICE double power(double x, double y) { return std::pow(x, y); }
 STENCIL_DEVICE float whole_below(float x) { return std::floor(x); }
 STENCIL_DEVICE double whole_below(double x) { return std::floor(x); }
+STENCIL_DEVICE float nearest_whole(float x) { return std::nearbyint(x); }
+STENCIL_DEVICE double nearest_whole(double x) { return std::nearbyint(x); }
 STENCIL_DEVICE float rest_of_division(float x, float y) { return std::fmod(x, y); }
 STENCIL_DEVICE double rest_of_division(double x, double y) { return std::fmod(x, y); }
 STENCIL_DEVICE long long whole_number(const void* bits) {

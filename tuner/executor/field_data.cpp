@@ -27,26 +27,8 @@ std::vector<double> draw_values(std::size_t count, const Draw& draw) {
 }
 
 void store_cell(ElementType type, double value, std::size_t i, GuardedArray& array) {
-  const std::size_t cell_bytes = size_of(type);
-  std::byte* cell = array.data() + i * cell_bytes;
-  const auto narrow = static_cast<float>(value);
-  unsigned short half = 0;
-  switch (type) {
-    case ElementType::f64:
-      std::memcpy(cell, &value, cell_bytes);
-      break;
-    case ElementType::f32:
-      std::memcpy(cell, &narrow, cell_bytes);
-      break;
-    case ElementType::f16:
-      half = check::to_f16(narrow);
-      std::memcpy(cell, &half, cell_bytes);
-      break;
-    case ElementType::bf16:
-      half = check::to_bf16(narrow);
-      std::memcpy(cell, &half, cell_bytes);
-      break;
-  }
+  const auto number = static_cast<int>(type);
+  check::set_cell_bits(array.data(), static_cast<long long>(i), number, check::bits_of_value(value, number));
 }
 
 }  // namespace
@@ -60,8 +42,11 @@ FieldData random_data(const Problem& problem, std::uint64_t seed) {
   FieldData data;
   for (const int field : kernel_inputs(problem)) {
     const std::int64_t room = std::max(problem.allocated_cells(), cells_of_field(problem, field));
-    data.inputs.push_back(
-        draw_values(static_cast<std::size_t>(room), [&] { return round_to_storage(cells(random), problem.type); }));
+    const ElementType type = storage_of(problem, field);
+    const check::Input input{positive ? check::Pattern::positive : check::Pattern::signed_unit, 0, 1};
+    data.inputs.push_back(draw_values(static_cast<std::size_t>(room), [&] {
+      return round_to_storage(check::input_as_stored(cells(random), input, static_cast<int>(type)), type);
+    }));
   }
   data.coefficients = draw_values(problem.stencil.coefficients.size(), [&] {
     const double weight = weights(random);
@@ -88,7 +73,9 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
   constexpr std::array<double, 3> kSpecial{std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const std::size_t apart = sweeps > 1 ? cells / kSpecial.size() + 1 : 211;
+  const std::vector<int> fields = kernel_inputs(problem, sweeps);
   for (std::size_t field = 0; field < data.inputs.size(); ++field) {
+    if (is_whole(storage_of(problem, fields[field]))) continue;
     std::size_t next = field;  // index into kSpecial
     for (std::size_t i = std::min(cells / 2, 17 + 5 * field) % apart; i < cells; i += apart) {
       data.inputs[field][i] = kSpecial[next++ % kSpecial.size()];
@@ -98,40 +85,20 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
   return data;
 }
 
-void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array) {
-  array.poison();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (static_cast<std::int64_t>(i) % problem.pitch < problem.extents.n[0])
-      store_cell(problem.type, values[i], i, array);
-  }
-}
-
 void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array) {
-  if (!is_profile(problem.stencil, field)) return store_field(problem, values, array);
+  const ElementType type = storage_of(problem, field);
   array.poison();
-  const auto cells = static_cast<std::size_t>(cells_of_field(problem, field));
-  for (std::size_t i = 0; i < cells; ++i) store_cell(problem.type, values[i], i, array);
+  const bool dense = is_profile(problem.stencil, field);
+  const std::size_t cells = dense ? static_cast<std::size_t>(cells_of_field(problem, field)) : values.size();
+  for (std::size_t i = 0; i < cells; ++i) {
+    const bool is_padding = !dense && static_cast<std::int64_t>(i) % problem.pitch >= problem.extents.n[0];
+    if (!is_padding) store_cell(type, values[i], i, array);
+  }
 }
 
 double load_cell(ElementType type, const std::byte* cell) {
-  double wide = 0;
-  float narrow = 0;
-  unsigned short half = 0;
-  switch (type) {
-    case ElementType::f64:
-      std::memcpy(&wide, cell, sizeof wide);
-      return wide;
-    case ElementType::f32:
-      std::memcpy(&narrow, cell, sizeof narrow);
-      return narrow;
-    case ElementType::f16:
-      std::memcpy(&half, cell, sizeof half);
-      return check::from_f16(half);
-    case ElementType::bf16:
-      std::memcpy(&half, cell, sizeof half);
-      return check::from_bf16(half);
-  }
-  return wide;
+  const auto number = static_cast<int>(type);
+  return check::value_of_bits(check::cell_bits(cell, 0, number), number);
 }
 
 }  // namespace stencil_tune

@@ -33,10 +33,8 @@ std::optional<FieldData> exact_data(const Problem& problem, std::uint64_t seed);
 /// The same with NaN and infinities among the cells: few, as they spread from sweep to sweep.
 FieldData with_special_values(const Problem& problem, FieldData data, int sweeps);
 
-/// The cells in their element type, padding between rows left poisoned.
-void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array);
-
-/// The field's values into an array of cells_of_field(): a profile is dense.
+/// The field's values, in the type that it is stored in, into an array of cells_of_field(). Padding between rows is
+/// left poisoned; a profile is dense.
 void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array);
 
 /// One cell of an array, widened.

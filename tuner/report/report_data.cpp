@@ -3,6 +3,7 @@
 #include "db/stored_code.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/textbook/textbook.hpp"
+#include "generator/stencil/describe.hpp"
 #include "generator/user_kernel/configuration.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/model/device_model.hpp"
@@ -209,7 +210,7 @@ ReportData collect_report(const Problem& problem, const WinnerRecord& winner, st
   data.failures = failures_of(trials);
   data.baselines = baselines_of(problem, limits_of_architecture(trial.platform.architecture), trials);
   data.operations = problem.facts.operations;
-  data.bytes = static_cast<double>(minimal_bytes(problem.facts, problem.type));
+  data.bytes = static_cast<double>(least_bytes(problem.stencil, problem.facts, problem.type));
   const std::string options = options_of(problem, trial.problem, definition);
   data.commands =
       fmt::format("stencil-tune tune {0} --candidates {1}\nstencil-tune export {0} -o kernel.cu", options, trial.code);

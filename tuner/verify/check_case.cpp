@@ -21,7 +21,8 @@ OutputCase make_output(Driver& driver, const Problem& stage, std::size_t output_
                        const std::vector<double>& coefficients) {
   ReferenceProgram program = compile_reference(stage, reference_expression(stage, output_index), coefficients);
   DeviceBuffer instructions = on_device(driver, program.instructions);
-  OutputCase output{std::move(program), std::move(instructions), std::nullopt, 0};
+  OutputCase output{updates_of(stage)[output_index].output, std::move(program), std::move(instructions), std::nullopt,
+                    0};
   const std::vector<check::ErrorWeight> weights = error_weights(stage, output_index, coefficients);
   if (weights.empty()) return output;
   output.weight_count = static_cast<int>(weights.size());

@@ -12,6 +12,7 @@ namespace stencil_tune {
 
 /// What one output of a stage must be.
 struct OutputCase {
+  int field = 0;  ///< that is written
   ReferenceProgram program;
   DeviceBuffer instructions;            ///< the same on the device
   std::optional<DeviceBuffer> weights;  ///< error_weights() on the device, where there are any

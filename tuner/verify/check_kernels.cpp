@@ -57,10 +57,9 @@ std::unique_ptr<Compiler> open_check_compiler() {
   }
 }
 
-KernelSource verification_source(ElementType type, int slots) {
-  return {fmt::format("#define STENCIL_TUNE_TYPE {}\n#define STENCIL_TUNE_SLOTS {}\n"
-                      "#include \"tuner/verify/device/verification.cu\"\n{}",
-                      static_cast<int>(type), slots, version_line()),
+KernelSource verification_source(int slots) {
+  return {fmt::format("#define STENCIL_TUNE_SLOTS {}\n#include \"tuner/verify/device/verification.cu\"\n{}", slots,
+                      version_line()),
           "reference"};
 }
 

@@ -15,7 +15,7 @@ namespace stencil_tune {
 std::unique_ptr<Compiler> open_check_compiler();
 
 /// The sources: one translation unit each, whose kernels are all extern "C".
-KernelSource verification_source(ElementType type, int slots);
+KernelSource verification_source(int slots);
 KernelSource copy_source();
 KernelSource cells_source();
 

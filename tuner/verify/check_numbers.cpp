@@ -83,6 +83,7 @@ std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b
     case Operation::select:
       return either(b, c);
     case Operation::floor:
+    case Operation::round:
       return Digits{std::floor(a.most) + 1, std::max(a.unit, 0)};
     default:
       return std::nullopt;
@@ -150,7 +151,7 @@ bool computes_exactly(const Problem& problem, const std::vector<FieldUpdate>& up
   for (int step = 0; step < steps; ++step) {
     for (const FieldUpdate& update : updates) {
       const std::optional<Digits> result = digits_after(problem, update.expression, numbers.coefficients, fields);
-      if (!result || result->most > rounding_of(problem.type).largest) return false;
+      if (!result || result->most > rounding_of(problem, update.field).largest) return false;
       fields[static_cast<std::size_t>(update.field)] = either(*result, start);  // cells that hold keeps, too
     }
     const std::vector<Digits> before = fields;
@@ -267,10 +268,14 @@ std::vector<double> host_input(const Problem& problem, std::uint64_t session_see
   const std::int64_t room = std::max(problem.allocated_cells(), cells_of_field(problem, field));
   std::vector<double> cells(static_cast<std::size_t>(room), 0.0);
   const std::uint64_t seed = input_seed(session_seed, field);
+  const ElementType type = storage_of(problem, field);
+  const auto stored = [&](double value) {
+    return round_to_storage(check::input_as_stored(value, input, static_cast<int>(type)), type);
+  };
   if (is_profile(problem.stencil, field)) {  // dense, and the rest is never read
     for (std::int64_t i = 0; i < cells_of_field(problem, field); ++i) {
       const double value = check::input_value(seed, static_cast<unsigned long long>(i), {i, 0, 0}, input);
-      cells[static_cast<std::size_t>(i)] = round_to_storage(value, problem.type);
+      cells[static_cast<std::size_t>(i)] = stored(value);
     }
     return cells;
   }
@@ -280,7 +285,7 @@ std::vector<double> host_input(const Problem& problem, std::uint64_t session_see
     for (std::int64_t x = 0; x < problem.extents.n[0]; ++x) {
       const auto number = static_cast<unsigned long long>(row * problem.extents.n[0] + x);
       cells[static_cast<std::size_t>(row * problem.pitch + x)] =
-          round_to_storage(check::input_value(seed, number, {x, row % height, row / height}, input), problem.type);
+          stored(check::input_value(seed, number, {x, row % height, row / height}, input));
     }
   }
   return cells;

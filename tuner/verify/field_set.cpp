@@ -19,6 +19,12 @@ constexpr double kShareOfMemory = 0.9;  // the context, the modules and the smal
 
 double gib(std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(kGiB); }
 
+/// A spare buffer has none of the fields' types of its own.
+std::size_t buffer_bytes(const Problem& problem, std::int64_t cells) {
+  const std::size_t widest = std::max(widest_cell_bytes(problem), size_of(problem.type));
+  return static_cast<std::size_t>(cells) * widest + 2 * kGuardBytes;
+}
+
 /// A two-level scheme of many fields returns after as many steps as its longest rotation; beyond this, timing any
 /// phases is as good as timing all.
 constexpr std::size_t kMostPhases = 12;
@@ -38,7 +44,7 @@ std::vector<int> places_in_use(const Problem& problem) {
 }
 
 std::size_t field_set_bytes(const Problem& problem) {
-  return places_in_use(problem).size() * (problem.field_bytes() + 2 * kGuardBytes);
+  return places_in_use(problem).size() * buffer_bytes(problem, problem.allocated_cells());
 }
 
 void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t total_bytes) {
@@ -64,9 +70,9 @@ std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std:
       problem.steps > 1 ? "several steps" : "whole steps", to_string(problem.extents), gib(needed), gib(memory_bytes));
 }
 
-FieldSet::FieldSet(Driver& driver, ElementType type, std::vector<int> places, std::int64_t cells)
-    : places_(std::move(places)), guard_cells_(static_cast<std::int64_t>(kGuardBytes / size_of(type))) {
-  const std::size_t bytes = static_cast<std::size_t>(cells) * size_of(type) + 2 * kGuardBytes;
+FieldSet::FieldSet(Driver& driver, const Problem& problem, std::vector<int> places, std::int64_t cells)
+    : places_(std::move(places)) {
+  const std::size_t bytes = buffer_bytes(problem, cells);
   for (std::size_t i = 0; i < places_.size(); ++i) buffers_.emplace_back(driver, bytes);
 }
 

@@ -29,24 +29,26 @@ void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t 
 /// Why a device of so much memory cannot verify fused steps on the whole grid; nothing when it can.
 std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std::size_t memory_bytes);
 
-/// Buffers of one problem. Each is guard | field | guard.
+/// Buffers of one problem. Each is guard | field | guard, and has room for the widest cells of a field.
 class FieldSet {
  public:
   /// Room for several problems of the same stencil and element type: `cells` is the largest allocation among them.
   FieldSet(Driver& driver, const Problem& problem, std::int64_t cells)
-      : FieldSet(driver, problem.type, places_in_use(problem), cells) {}
-  FieldSet(Driver& driver, ElementType type, std::vector<int> places, std::int64_t cells);
+      : FieldSet(driver, problem, places_in_use(problem), cells) {}
+  FieldSet(Driver& driver, const Problem& problem, std::vector<int> places, std::int64_t cells);
 
   DevicePointer field(int place) const;  ///< throws Error(internal) for one not in use
   DevicePointer whole(int place) const { return field(place) - kGuardBytes; }
-  std::int64_t guard_cells() const noexcept { return guard_cells_; }
+  /// How many cells of that type a guard band has.
+  static std::int64_t guard_cells(ElementType type) noexcept {
+    return static_cast<std::int64_t>(kGuardBytes / size_of(type));
+  }
 
   std::vector<DevicePointer> addresses(const std::vector<int>& places) const;
 
  private:
   std::vector<int> places_;
   std::vector<DeviceBuffer> buffers_;
-  std::int64_t guard_cells_;
 };
 
 /// Which buffer stands at each place at a launch: phase[place] is the place where it stood at first.

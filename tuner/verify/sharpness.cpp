@@ -21,9 +21,8 @@ constexpr double kEnough = 0.9;     // share of all cells: numbers that tell so 
 constexpr double kFewDiffer = 0.5;  // share of the cells: that the others are equal is worth a note
 
 /// More than two results may differ that are rounded once each.
-bool differs(double a, double b, ElementType type) {
+bool differs(double a, double b, const check::Rounding& rounding) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) != std::isnan(b);
-  const check::Rounding rounding = rounding_of(type);
   const double unit = std::max(rounding.unit, rounding.storage_unit);
   const double rounded =
       2 * (unit * std::max(std::fabs(a), std::fabs(b)) + std::max(rounding.tiny, rounding.storage_tiny));
@@ -40,14 +39,15 @@ class Counter {
   template <class Wrong>
   void count(const std::string& name, const Wrong& wrong) {
     Comparison comparison{name};
+    const check::Rounding rounding = rounding_of(problem_, right_.field);
     for_cells([&](std::int64_t x, std::int64_t y, std::int64_t z) {
       const std::size_t at = index(x, y, z);
       const std::optional<double> other = wrong(x, y, z);
       if (!other || std::isinf(right_.tolerance[at])) return;
       ++comparison.cells;
-      if (!differs(right_.value[at], *other, problem_.type)) return;
+      if (!differs(right_.value[at], *other, rounding)) return;
       ++comparison.differ;
-      if (!right_.accepts(at, round_to_storage(*other, problem_.type))) ++comparison.told_apart;
+      if (!right_.accepts(at, round_to_storage(*other, storage_of(problem_, right_.field)))) ++comparison.told_apart;
     });
     comparisons_.all.push_back(std::move(comparison));
   }

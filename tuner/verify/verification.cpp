@@ -23,8 +23,8 @@ constexpr std::int64_t kSmallRoom = 2 * kMostAwkwardCells;  // cells: awkward gr
 constexpr double kShareOfFreeMemory = 0.9;
 constexpr int kMoreLaunches = 8;  // a kernel that was wrong makes so many more: does it race?
 
-CompiledKernel compile_checks(const std::string& architecture, const Problem& problem, const CheckCase& how) {
-  return open_check_compiler()->compile(verification_source(problem.type, how.slots()), architecture);
+CompiledKernel compile_checks(const std::string& architecture, const CheckCase& how) {
+  return open_check_compiler()->compile(verification_source(how.slots()), architecture);
 }
 
 /// All that any stage reads or writes, and what launches of the problem touch.
@@ -54,8 +54,8 @@ Verification::Verification(Driver& driver, const std::string& architecture, cons
       stages_(stage_problems(problem)),
       numbers_{{1, sharp_numbers(problem, 1)}},
       single_(make_case(driver, stages_, numbers_.at(1).numbers)),
-      kernels_(driver, compile_checks(architecture, problem, single_), stream),
-      small_fields_(driver, problem.type, all_places(problem, stages_), kSmallRoom),
+      kernels_(driver, compile_checks(architecture, single_), stream),
+      small_fields_(driver, problem, all_places(problem, stages_), kSmallRoom),
       report_(driver, sizeof(check::Report)),
       small_pool_(kernels_, kSmallRoom),
       whole_pool_(kernels_, most_updated_cells(stages_)) {
@@ -94,13 +94,15 @@ void Verification::fill(const CheckedLaunch& launch, int place) {
 
 void Verification::prepare_fields(const CheckedLaunch& launch) {
   const auto& [problem, fields, how, steps, levels] = launch;
-  const std::int64_t guards = 2 * fields.guard_cells();
-  for (int place : launch_buffers(problem, steps).outputs) {
-    kernels_.poison({device_pointer(fields.whole(place)), problem.allocated_cells() + guards});
+  const auto poison = [&](int place, ElementType type, std::int64_t cells) {
+    kernels_.poison(
+        {device_pointer(fields.whole(place)), cells + 2 * FieldSet::guard_cells(type), static_cast<int>(type), 0});
+  };
+  for (const Stored& stored : stored_by(launch)) {
+    poison(stored.place, storage_of(problem, stored.field), problem.allocated_cells());
   }
   for (int field : kernel_inputs(problem, steps)) {
-    const std::int64_t cells = std::max(problem.allocated_cells(), cells_of_field(problem, field));
-    kernels_.poison({device_pointer(fields.whole(field)), cells + guards});
+    poison(field, storage_of(problem, field), std::max(problem.allocated_cells(), cells_of_field(problem, field)));
     fill(launch, field);
   }
 }
@@ -119,17 +121,18 @@ void Verification::compare_stored(const CheckedLaunch& launch, std::size_t outpu
   const std::int64_t rows = row_count(stored.box);
   if (levels) {
     const FieldContents& expected = levels->after(steps)[static_cast<std::size_t>(stored.field)];
-    return expected.computed.by->compare(problem, stored.box, exact, field, {0, rows}, 0, report_.address());
+    return expected.computed.by->compare(problem, stored.field, stored.box, exact, field, {0, rows}, 0,
+                                         report_.address());
   }
   if (whole_ && &problem == &problem_) {
-    return whole_->compare(problem, stored.box, exact, field, {0, rows},
+    return whole_->compare(problem, stored.field, stored.box, exact, field, {0, rows},
                            static_cast<std::int64_t>(output) * stored.box.cells(), report_.address());
   }
   const std::int64_t most = std::max<std::int64_t>(1, scratch_->capacity() / row_cells(stored.box));
   for (std::int64_t first = 0; first < rows; first += most) {
     const Slab slab{first, std::min(most, rows - first)};
     scratch_->compute({problem, how.stages.front()[output], exact}, fields, {}, slab);
-    scratch_->compare(problem, stored.box, exact, field, slab, 0, report_.address());
+    scratch_->compare(problem, stored.field, stored.box, exact, field, slab, 0, report_.address());
   }
 }
 
@@ -138,12 +141,13 @@ void Verification::look_at_other_cells(const CheckedLaunch& launch, const Stored
   const auto& [problem, fields, how, steps, levels] = launch;
   auto* report = device_pointer<check::Report>(report_.address());
   void* const field = device_pointer(fields.field(stored.place));
-  const check::Layout layout = layout_of(problem, stored.box);
+  const ElementType type = storage_of(problem, stored.field);
+  const std::int64_t guard = FieldSet::guard_cells(type);
+  const check::Layout layout = layout_of(problem, stored.box, type);
   if (contains(kernel_inputs(problem, steps), stored.place)) {  // for its layers' sake
-    kernels_.unchanged(
-        {field, report, layout, fields.guard_cells(), input_seed(seed_, stored.place), how.numbers.input, 1, 0});
+    kernels_.unchanged({field, report, layout, guard, input_seed(seed_, stored.place), how.numbers.input, 1, 0});
   } else {
-    kernels_.untouched({field, report, layout, fields.guard_cells()});
+    kernels_.untouched({field, report, layout, guard});
   }
 }
 
@@ -153,8 +157,8 @@ void Verification::look_at_inputs(const CheckedLaunch& launch, const std::vector
     const bool written = std::any_of(stored.begin(), stored.end(), [&](const Stored& s) { return s.place == input; });
     if (written) continue;
     kernels_.unchanged({device_pointer(fields.field(input)), device_pointer<check::Report>(report_.address()),
-                        layout_of_field(problem, input), fields.guard_cells(), input_seed(seed_, input),
-                        how.numbers.input, 0, 0});
+                        layout_of_field(problem, input), FieldSet::guard_cells(storage_of(problem, input)),
+                        input_seed(seed_, input), how.numbers.input, 0, 0});
   }
 }
 

@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 namespace stencil_tune {
@@ -22,27 +20,6 @@ std::string where(const Problem& problem, std::int64_t place) {
   const std::int64_t row = place / problem.pitch;
   return fmt::format("cell ({}, {}, {})", place % problem.pitch, row % problem.extents.n[1],
                      row / problem.extents.n[1]);
-}
-
-template <class T>
-T from_bytes(const std::array<std::byte, 8>& bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
-
-double cell_value(const std::array<std::byte, 8>& bytes, ElementType type) {
-  switch (type) {
-    case ElementType::f64:
-      return from_bytes<double>(bytes);
-    case ElementType::f32:
-      return from_bytes<float>(bytes);
-    case ElementType::f16:
-      return check::from_f16(from_bytes<unsigned short>(bytes));
-    case ElementType::bf16:
-      return check::from_bf16(from_bytes<unsigned short>(bytes));
-  }
-  return 0;
 }
 
 }  // namespace
@@ -78,16 +55,18 @@ std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::si
     scratch_->compute({problem, how.stages.front()[output], how.numbers.exact}, fields, {}, {row, 1});
     right = scratch_->read(x);
   }
-  const double allowed = check::stored_error(right.first, right.second, rounding_of(problem.type, how.numbers.exact));
-  std::array<std::byte, 8> bytes{};
+  const double allowed =
+      check::stored_error(right.first, right.second, rounding_of(problem, stored.field, how.numbers.exact));
+  const ElementType type = storage_of(problem, stored.field);
+  unsigned long long bits = 0;  // the first bytes hold the cell
   const DevicePointer field = fields.field(stored.place);
-  driver_.copy_to_host(bytes.data(), field + static_cast<std::size_t>(report.first_mismatch) * size_of(problem.type),
-                       size_of(problem.type), kernels_.stream());
+  driver_.copy_to_host(&bits, field + static_cast<std::size_t>(report.first_mismatch) * size_of(type), size_of(type),
+                       kernels_.stream());
   driver_.synchronize_stream(kernels_.stream());
   const std::string after = levels ? fmt::format(" after {} fused step{}", steps, steps == 1 ? "" : "s") : "";
   return fmt::format("{} of {} cells are wrong{}, first {}: {:.17g} instead of {:.17g} +- {:.2g}", report.mismatches,
-                     box.cells(), after, where(problem, report.first_mismatch), cell_value(bytes, problem.type),
-                     right.first, allowed);
+                     box.cells(), after, where(problem, report.first_mismatch),
+                     check::value_of_bits(bits, static_cast<int>(type)), right.first, allowed);
 }
 
 }  // namespace stencil_tune

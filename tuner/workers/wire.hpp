@@ -28,11 +28,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hold, field, layers_of)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Profile, field, along)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerField, field, axis)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldStorage, field, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerWidths, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenEdge, field, axis, high, word, terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages, edges)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, holds, profiles,
-                                   layer_fields, written)
+                                   layer_fields, storages, written)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 
 /// Without its facts, which make_problem() derives again. What the stencil says of an axis is among the boundaries.

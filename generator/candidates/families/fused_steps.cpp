@@ -221,6 +221,8 @@ Verdict rims_read(const Candidate& candidate, const Limits&) {
   const KernelShape& shape = candidate.shape();
   if (shape.fused.exchange_slots == 0 || shape.fused.rim_rows == 0)
     return "the first level reads no rows beside its own";
+  if (has_storage_types(candidate.problem()))
+    return "fields are stored in several types; a rim's are copied as they are";
   if (size_of(candidate.problem().type) < 4) return "cells of 2 bytes are converted; a rim's are copied as they are";
   if (tuning.block_x != kWarpSize) return fmt::format("{} threads in x; a rim is one warp's", tuning.block_x);
   if (tuning.block_y == 1) return "a warp copies one rim, above or below it; a block of one row of warps has both";

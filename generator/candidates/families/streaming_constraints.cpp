@@ -72,6 +72,7 @@ Verdict ring_copies(const Candidate& candidate, const Limits& limits) {
   constexpr std::int64_t kFewestBytes = 4;
   const Tuning& tuning = candidate.tuning();
   if (tuning.copies != Copies::threads) return {};
+  if (has_storage_types(candidate.problem())) return "fields are stored in several types; a ring's planes have one";
   if (limits.compute_capability < kFirstWithAsynchronousCopies) {
     return fmt::format("sm_{} has no asynchronous copies; they came with sm_{}", limits.compute_capability,
                        kFirstWithAsynchronousCopies);
@@ -99,6 +100,11 @@ Verdict tensor_architecture(const Candidate& candidate, const Limits& limits) {
   if (limits.compute_capability >= kFirstWithTensorCopies || !candidate.shape().uses_tensor_maps) return {};
   return fmt::format("sm_{} has no tensor copies; they came with sm_{}", limits.compute_capability,
                      kFirstWithTensorCopies);
+}
+
+Verdict tensor_types(const Candidate& candidate, const Limits&) {
+  if (!candidate.shape().uses_tensor_maps || !has_storage_types(candidate.problem())) return {};
+  return "fields are stored in several types; tensor copies bring cells of one";
 }
 
 Verdict tensor_rows(const Candidate& candidate, const Limits&) {
@@ -138,6 +144,7 @@ Verdict tensor_grid(const Candidate& candidate, const Limits&) {
 std::vector<Constraint> tensor_map_constraints() {
   return {
       {"tensor_architecture", "Tensor copies, which TMA makes, came with sm_90.", tensor_architecture},
+      {"tensor_types", "Tensor copies bring the cells of fields that are stored in one type.", tensor_types},
       {"tensor_rows", "Rows that tensor copies bring are a multiple of 16 bytes apart.", tensor_rows},
       {"tensor_box", "What a tensor copy brings at once has at most 256 cells along an axis.", tensor_box},
       {"tensor_grid", "Grids that tensor copies read have fewer than 2^31 cells an axis and 2^40 bytes a plane.",

@@ -3,6 +3,8 @@
 #include "generator/candidates/families/streaming_constraints.hpp"
 #include "generator/candidates/families/system.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,6 +82,22 @@ Verdict shared_parts(const Candidate& candidate, const Limits&) {
   return {};
 }
 
+/// Buffers change places among them, and spare ones with them.
+Verdict cells_of_one_size(const Candidate& candidate, const Limits&) {
+  const Problem& problem = candidate.problem();
+  std::vector<int> changed = problem.step.state;
+  for (const Stage& stage : problem.stencil.stages) {
+    for (const Update& update : stage.updates) changed.push_back(update.output);
+  }
+  for (const int field : changed) {
+    const ElementType type = storage_of(problem, field), first = storage_of(problem, changed.front());
+    if (size_of(type) == size_of(first)) continue;
+    return fmt::format("'{}' is stored as {} and '{}' as {}", problem.stencil.fields[at(changed.front())], name(first),
+                       problem.stencil.fields[at(field)], name(type));
+  }
+  return {};
+}
+
 /// A wide system's kernels whose values spill are slow, and compile for longest: among 677 trials of acoustic waves in
 /// layers (H200, 2026-11-30) those that this refuses had 0.68 of their winner's rate at most.
 /// 16 are what narrow systems' winners have at the least beside their values. Of 24 drawn kernels of wide ones (waves
@@ -95,6 +113,7 @@ Verdict registers(const Candidate& candidate, const Limits& limits) {
 std::vector<Constraint> system_constraints() {
   std::vector<Constraint> rows{
       {"system_step", "The stages of a whole step pass a state on, in which each field is written once.", obstacle},
+      {"system_cells", "Fields that a system's steps change are stored in cells of one size.", cells_of_one_size},
       {"system_steps", "Fused steps are 2 at least, or 1 of several stages, and no more than the run has.",
        steps_of_step},
       {"system_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",

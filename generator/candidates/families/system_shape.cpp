@@ -27,13 +27,16 @@ FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const KernelAx
 std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const KernelShape& shape) {
   const FusedSystem& system = shape.system();
   const FusedLevels& fused = shape.fused;
-  std::int64_t planes =
-      saturating_product({tuning.prefetch, static_cast<std::int64_t>(system.levels.front().in.size())});
+  std::int64_t cells = 0;  // bytes of a cell in all planes
+  const auto add = [&](int field, std::int64_t planes) {
+    const auto bytes = static_cast<std::int64_t>(size_of(storage_of(problem, field)));
+    cells = saturating_sum(cells, saturating_product({planes, bytes}));
+  };
+  for (const SystemField& field : system.levels.front().in) add(field.field, tuning.prefetch);
   for (const SystemConstant& constant : system.constants) {
-    // One is copied while one is still read.
-    planes = saturating_sum(planes, tuning.prefetch + 1 + constant.last - constant.first);
+    add(constant.field, tuning.prefetch + 1 + constant.last - constant.first);  // one is copied while one is still read
   }
-  const std::int64_t input = saturating_product({planes, fused.height, fused.width, storage_bytes(problem)});
+  const std::int64_t input = saturating_product({cells, fused.height, fused.width});
   const std::int64_t arrivals = arrival_bytes(tuning, tuning.block_y);
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t warps = tuning.block_y + (tuning.rim == Rim::read ? 2 : 0);

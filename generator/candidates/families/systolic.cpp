@@ -138,6 +138,7 @@ Verdict fields(const Candidate& candidate, const Limits&) {
 
 Verdict cell_types(const Candidate& candidate, const Limits&) {
   const ElementType type = candidate.problem().type;
+  if (has_storage_types(candidate.problem())) return "fields are stored in a type of their own; copies bring one type";
   if (type == ElementType::f32 || type == ElementType::f64) return {};
   return fmt::format("cells are stored as {} and computed in f32; copies bring them as they are", name(type));
 }

@@ -76,10 +76,15 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
 
 /// Planes of the input on their way and those of fields that no step changes, which wait for the group's last level.
 std::int64_t input_bytes(const Problem& problem, const Tuning& tuning, const FusedLevels& fused) {
-  const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
   const std::int64_t waiting = tuning.prefetch + std::int64_t{fused.levels - 1} * fused.lag + 1;
-  const std::int64_t planes = saturating_sum(tuning.prefetch, saturating_product({constants, waiting, tuning.groups}));
-  return saturating_product({planes, fused.block_height, fused.width, storage_bytes(problem)});
+  const int advanced = problem.facts.inputs[advanced_input(problem).value_or(0)];
+  std::int64_t cells = 0;  // bytes of a cell in all planes
+  for (const int field : problem.facts.inputs) {
+    const auto bytes = static_cast<std::int64_t>(size_of(storage_of(problem, field)));
+    const std::int64_t planes = field == advanced ? tuning.prefetch : saturating_product({waiting, tuning.groups});
+    cells = saturating_sum(cells, saturating_product({planes, bytes}));
+  }
+  return saturating_product({cells, fused.block_height, fused.width});
 }
 
 /// Rows above and below a tile, from when they are asked for until they are published.

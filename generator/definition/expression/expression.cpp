@@ -21,6 +21,7 @@ struct Clause {
   std::optional<double> number;  ///< where the right side is made of numbers alone
   std::string_view place{};      ///< what stands in brackets in "dz(z)", "H(x, y)", "w(t)" or "psx(x in layer)"
   bool measures = false;         ///< "measure residual = max(...)"
+  bool stores = false;           ///< "storage image = u8/255"
 };
 
 /// Whether a clause gives the name a value.
@@ -67,8 +68,10 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
     const std::size_t after = last + 1;
     if (first == last && !clauses.empty() && after == tokens.size()) break;  // a closing semicolon
     Clause clause;
-    clause.measures = last - first >= 4 && tokens[first].text == "measure" && tokens[first + 2].text == "=";
-    if (clause.measures) ++first;
+    const bool has_word = last - first >= 4 && tokens[first + 2].text == "=";
+    clause.measures = has_word && tokens[first].text == "measure";
+    clause.stores = has_word && tokens[first].text == "storage";
+    if (clause.measures || clause.stores) ++first;
     if (last - first >= 2 && tokens[first].kind == Token::Kind::name && tokens[first + 1].text == "=") {
       clause.name = tokens[first];
       first += 2;
@@ -82,7 +85,8 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
     }
     clause.right = {&text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
     if (clause.name.kind == Token::Kind::name) {
-      if (!clause.measures && is_number(tokens, first, last, pi_is_number)) clause.number = parse_number(clause.right);
+      if (!clause.measures && !clause.stores && is_number(tokens, first, last, pi_is_number))
+        clause.number = parse_number(clause.right);
     } else if (declared > first && declared == last) {
       clause.name = tokens[first];
       const std::size_t begin = tokens[first + 2].offset;
@@ -161,9 +165,10 @@ struct LineReader {
       if (declares_field(clause)) stencil.declare_field_at(clause.name.text, clause.place, clause.name.offset);
     }
     stencil.scope().declare_unknown_fields();
+    store(stencil);
     std::vector<Output> outputs;
     for (const Clause& clause : clauses) {
-      if (clause.number || declares_field(clause) || clause.measures) continue;
+      if (clause.number || declares_field(clause) || clause.measures || clause.stores) continue;
       const bool named = clause.name.kind == Token::Kind::name;
       if (!named && !outputs.empty())
         where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");
@@ -172,6 +177,24 @@ struct LineReader {
     }
     if (outputs.empty()) where.reject(0, "this updates no field; write for example u_next = 0.5*(u[x-1] + u[x+1])");
     return outputs;
+  }
+
+  /// How fields are stored is known before they are read; their order is that of a line that does not say it.
+  void store(DefinedStencil& stencil) const {
+    std::vector<Clause> others, stored;
+    for (const Clause& clause : clauses) (clause.stores ? stored : others).push_back(clause);
+    if (stored.empty()) return;
+    const LineReader reader{where, others, rank};
+    std::vector<std::string> used;  // by the measures and by the storage
+    if (reader.has_measures()) reader.measured(used);
+    for (const Clause& clause : others) {
+      if (clause.number) used.emplace_back(clause.name.text);
+    }
+    Scope& scope = stencil.scope();
+    for (const std::string& name : reader.read(Form::simplified, used).fields) {
+      if (!scope.symbols().contains(name)) scope.declare(name, {Symbol::Kind::field, scope.builder().field(name)});
+    }
+    for (const Clause& clause : stored) stencil.storage(clause.name.text, clause.right, clause.name.offset);
   }
 
   /// What is read becomes a field before what is written: a kernel takes the fields in that order.

@@ -10,6 +10,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kMostArguments = 64;
+constexpr std::size_t kMostTableEntries = 256;
 
 std::vector<Function> make_functions() {
   // The unreserved came later: definitions that call a coefficient cos stay what they are.
@@ -28,6 +29,8 @@ std::vector<Function> make_functions() {
                                   {"pow", Call::operation, 2, 2, Operation::power, false},
                                   {"floor", Call::operation, 1, 1, Operation::floor, false},
                                   {"mod", Call::operation, 2, 2, Operation::modulo, false},
+                                  {"round", Call::operation, 1, 1, Operation::round, false},
+                                  {"table", Call::table, 2, kMostTableEntries + 1, Operation::select, false},
                                   {"sum", Call::sum, 1, kMostArguments, Operation::number, false},
                                   {"random", Call::random, 1, 2, Operation::random, false}};
   for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
@@ -61,7 +64,7 @@ const Function* find_function(std::string_view name) {
 }
 
 std::string_view advice_on(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kAdvice{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kAdvice{{
       {"ln", "the natural logarithm is log(x)"},
       {"log2", "write log(x) / log(2)"},
       {"log10", "write log(x) / log(10)"},
@@ -74,7 +77,6 @@ std::string_view advice_on(std::string_view name) {
       {"fmax", "write max(x, y)"},
       {"fmod", "mod(x, y) is the rest of a floored division, which has the sign of y"},
       {"ceil", "write -floor(-x)"},
-      {"round", "write floor(x + 0.5)"},
       {"rand", "write random(seed)"},
       {"if", "write condition ? x : y"},
       {"where", "write condition ? x : y"},

@@ -19,6 +19,7 @@ enum class Call {
   difference,
   sum,  ///< of an expression for each of the numbers that a name takes
   random,
+  table,  ///< one of the other arguments, by the number of the first
 };
 
 struct Function {

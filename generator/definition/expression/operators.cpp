@@ -85,7 +85,8 @@ NodeId ExpressionBuilder::checked(NodeId id) const {
 NodeId ExpressionBuilder::number(double value) { return checked(builder_.number(value)); }
 
 NodeId ExpressionBuilder::read(int field, const Offset& offset) {
-  const NodeId value = read_array(field, offset);
+  read_array(field, offset);
+  const NodeId value = checked(builder_.value(field, offset));
   const int axis = layer_axis(builder_.stencil(), field);
   return axis < 0 ? value : within_layer(axis, offset[at(axis)], value);
 }

@@ -43,7 +43,7 @@ class ExpressionBuilder {
   NodeId shift(NodeId expression, const Offset& by);
 
  private:
-  NodeId read_array(int field, const Offset& offset);  ///< whatever the field's layers
+  NodeId read_array(int field, const Offset& offset);  ///< as it is stored, whatever the field's layers
   NodeId checked(NodeId id) const;
   std::size_t allowed(std::size_t most) const noexcept { return as_written() ? 4 * most : most; }
 

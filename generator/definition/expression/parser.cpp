@@ -297,7 +297,8 @@ class Parser final : public ExpressionGrammar<NodeId> {
     std::string hint = did_you_mean(name.text, function_names());
     if (hint.empty() || name.text.size() < kLeastToGuess) {
       hint =
-          "; functions are min, max, abs, sqrt, exp, log, pow, sin, cos, tan, tanh, floor, mod, select, sum, random, "
+          "; functions are min, max, abs, sqrt, exp, log, pow, sin, cos, tan, tanh, floor, round, mod, select, table, "
+          "sum, random, "
           "laplacian and differences such as d_x, d_xx, d_x_forward";
     }
     reject(name, fmt::format("unknown function '{}'{}", quotable(name.text), hint));
@@ -331,6 +332,8 @@ class Parser final : public ExpressionGrammar<NodeId> {
                      arguments.size() > 2 ? arguments[2].value : -1);
       case Call::random:
         return random(name, arguments);
+      case Call::table:
+        return entry(name, first, {arguments.begin() + 1, arguments.end()}, 0);
       case Call::laplacian:
       case Call::difference:
       case Call::sum:
@@ -386,6 +389,17 @@ class Parser final : public ExpressionGrammar<NodeId> {
       if (read_again_ > 10 * kDefinitionLimits.nodes) reject(name, "too many terms to be written out");
     }
     return total;
+  }
+
+  /// That of the entries, the first of which has number `lowest`, whose number the whole number below the id is: the
+  /// first for smaller ones, the last for larger ones. Halved, so that ids are compared few times one after the other.
+  NodeId entry(const Token& name, NodeId id, const std::vector<Argument>& entries, int lowest) {
+    if (entries.size() == 1) return entries.front().value;
+    const auto half = static_cast<std::ptrdiff_t>(entries.size() / 2);
+    const int first = lowest + static_cast<int>(half);
+    const NodeId below = entry(name, id, {entries.begin(), entries.begin() + half}, lowest);
+    const NodeId above = entry(name, id, {entries.begin() + half, entries.end()}, first);
+    return apply(name, Operation::select, apply(name, Operation::less, id, constant(name, first)), below, above);
   }
 
   /// random(seed) or random(seed, number of the call).

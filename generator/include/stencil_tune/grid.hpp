@@ -11,8 +11,9 @@ namespace stencil_tune {
 
 inline constexpr int kMaxRank = 3;  ///< axes of a grid at most
 
-/// What a cell holds in memory. 16-bit types compute in f32 and round when stored.
-enum class ElementType { f64, f32, f16, bf16 };
+/// What a cell holds in memory. The first four are types of problems too: 16-bit types compute in f32 and round when
+/// stored. Whole numbers are types of single fields (FieldStorage) and are computed in the problem's.
+enum class ElementType { f64, f32, f16, bf16, u8, i8, u16, i16, i32 };
 
 /// How reads beyond an edge are answered, axis by axis.
 ///  - hold     cells whose update would read beyond the edge are never written (Dirichlet layers kept by the
@@ -75,6 +76,14 @@ struct Place {
 
 std::size_t size_of(ElementType type) noexcept;  ///< bytes in memory
 bool is_half(ElementType type) noexcept;         ///< f16 or bf16
+bool is_whole(ElementType type) noexcept;        ///< u8 to i32
+
+/// The least and the largest number of a type of whole numbers.
+struct WholeRange {
+  double least = 0;
+  double largest = 0;
+};
+WholeRange range_of(ElementType whole) noexcept;  ///< of u8 to i32
 
 std::string_view name(ElementType type) noexcept;      ///< "f32"
 std::string_view name(Boundary boundary) noexcept;     ///< "hold"
@@ -83,7 +92,8 @@ std::string to_string(const Extents& extents);         ///< "512x512x512"
 std::string to_string(const Boundaries& b, int rank);  ///< "hold" or "x=periodic,y=hold,z=zero"
 
 /// Parse what the functions above print. Throw Error: unknown_name (with the nearest name) or invalid_argument.
-ElementType parse_element_type(std::string_view text);
+ElementType parse_element_type(std::string_view text);         ///< a problem's
+ElementType parse_storage_type(std::string_view text);         ///< a field's
 Boundary parse_boundary(std::string_view text);                ///< the same for a boundary
 Objective parse_objective(std::string_view text);              ///< the same for an objective
 Boundaries parse_boundaries(std::string_view text, int rank);  ///< and for those of all axes

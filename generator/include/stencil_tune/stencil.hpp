@@ -59,6 +59,7 @@ enum class Operation {
   floor,       ///< the largest whole number that is not above the operand
   modulo,      ///< operand 0 less the multiple of operand 1 that leaves 0 or what has the sign of operand 1
   random,      ///< uniform in [0, 1): Philox of the cell, moved by an offset, the step, a seed and a call's number
+  round,       ///< the nearest whole number, of two the even one
 };
 
 /// How many operands an operation takes (0 to 3).
@@ -138,6 +139,13 @@ struct LayerField {
   int axis = 0;   ///< whose layers, from 0 on
 };
 
+/// A field whose cells are stored in a type of their own. What updates read of it, and write, are the numbers as they
+/// are stored: StencilBuilder::value() and stored() stand between them and the field's values.
+struct FieldStorage {
+  int field = 0;                        ///< index into fields
+  ElementType type = ElementType::f32;  ///< of its cells in memory
+};
+
 /// A word for what lies beyond an edge. Kernels know the first five themselves (Boundary).
 enum class EdgeWord {
   hold,
@@ -183,6 +191,7 @@ struct Stencil {
   std::vector<Hold> holds;                ///< whose held layers intermediates have (StepStage::layers_of)
   std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
   std::vector<LayerField> layer_fields;   ///< those of the fields that exist only in layers
+  std::vector<FieldStorage> storages;     ///< those of the fields that are not stored in the problem's type
   std::optional<LayerWidths> layers;      ///< how wide the layers are; given with the problem. Never part of the
                                           ///< key
   std::array<std::optional<Boundary>, kMaxRank>
@@ -219,6 +228,9 @@ bool is_profile(const Stencil& stencil, int field) noexcept;  ///< whether it va
 /// The axis in whose layers alone the field exists; -1 for others.
 int layer_axis(const Stencil& stencil, int field) noexcept;
 
+/// The type that the field's cells are stored in, in a problem of that type.
+ElementType storage_of(const Stencil& stencil, int field, ElementType type) noexcept;
+
 /// Builds the arena: every function returns the id of an existing equal node or adds one.
 class StencilBuilder {
  public:
@@ -232,12 +244,21 @@ class StencilBuilder {
   int profile(std::string_view name, int axis) = delete;  // of an axis: along_axis(axis)
   void layer_field(int field, int axis);                  ///< the field exists only in the axis's layers
   void layers(const LayerWidths& widths);                 ///< where nobody asks for others
-  void boundary(int axis, Boundary boundary);             ///< sets the axis's, in place of what a problem says
+  /// The field's cells are stored in a type of their own: its value is the stored number * scale + shift, both nodes
+  /// that are the same in all cells, or -1. Before anything reads or writes the field.
+  void storage(int field, ElementType type, NodeId scale = -1, NodeId shift = -1);
+  void boundary(int axis, Boundary boundary);  ///< sets the axis's, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
   NodeId read(int field,
               Offset offset);  ///< a field's cell at that distance; a profile's offset counts on its axes alone
+  /// The field's value at the cell at that distance, made of the number that read() finds there. Where the axis's
+  /// boundary is zero, values beyond its edges are 0.
+  NodeId value(int field, const Offset& offset);
+  /// What update() is given so that the field holds that value: (value - shift) / scale, for whole numbers rounded to
+  /// the nearest, ties to even, and held within the type's range. NaN becomes its least number.
+  NodeId stored(int field, NodeId value);
   NodeId coordinate(int axis,
                     int offset = 0);     ///< the cell's, or that of a cell so far along the axis: Place::origin + index
   NodeId step();                         ///< Place::step; the next step's is one more
@@ -277,6 +298,13 @@ class StencilBuilder {
   Stencil build() &&;
 
  private:
+  /// What lies between a field's stored numbers and its values; -1: nothing.
+  struct Scale {
+    int field;
+    NodeId scale, shift;
+  };
+  Scale scale_of(int field) const;
+
   bool same(const Node& a, const Node& b) const;
   NodeId intern(const Node& node);
   NodeId along_axis(Operation op, int axis, int offset);
@@ -285,6 +313,7 @@ class StencilBuilder {
 
   Form form_ = Form::simplified;
   Stencil stencil_;
+  std::vector<Scale> scales_;
   std::vector<bool> reads_field_;  ///< [node]
   std::unordered_multimap<std::size_t, NodeId> by_hash_;
   std::unordered_map<std::string, int> coefficient_index_;

@@ -90,6 +90,7 @@ void Derivatives::pass_on(NodeId id) {
     case Operation::less_equal:
     case Operation::equal:
     case Operation::floor:
+    case Operation::round:
     case Operation::random:
       return;  // ends here
   }
@@ -126,11 +127,14 @@ Offset moved(Offset offset, const Offset& by) {
 }
 
 int field_like(StencilBuilder& to, const std::string& name, const Stencil& from, int field) {
-  if (is_profile(from, field)) return to.profile(name, profile_along(from, field));
   const std::size_t known = to.stencil().fields.size();
-  const int index = to.field(name);
-  const int axis = layer_axis(from, field);
-  if (axis >= 0 && to.stencil().fields.size() > known) to.layer_field(index, axis);
+  const bool along = is_profile(from, field);
+  const int index = along ? to.profile(name, profile_along(from, field)) : to.field(name);
+  if (to.stencil().fields.size() == known) return index;
+  if (const int axis = layer_axis(from, field); axis >= 0) to.layer_field(index, axis);
+  for (const FieldStorage& storage : from.storages) {
+    if (storage.field == field) to.storage(index, storage.type);
+  }
   return index;
 }
 
@@ -203,6 +207,13 @@ Differentiated::Differentiated(const Stencil& stencil) : stencil_(stencil), buil
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("stencil '{}' has {} stages: derivatives are known for stencils of one", stencil.name,
                             stencil.stages.size()));
+  }
+  if (!stencil.storages.empty()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("stencil '{}' stores field '{}' in a type of its own: derivatives are known for stencils whose "
+                    "fields are all of the problem's",
+                    stencil.name, stencil.fields[at(stencil.storages.front().field)]));
   }
   for (const Update& update : stencil.stages.front().updates) {
     updates_.emplace_back(update.output, Derivatives(builder_, stencil.nodes.size(), update.expression));

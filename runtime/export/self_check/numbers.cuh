@@ -65,6 +65,8 @@ double op(double value) { return noise == 0 ? value : off(value, noise); }
   return std::fabs(number - std::nearbyint(number)) <= 64 * kUnit * std::fabs(number);
 }
 [[maybe_unused]] double floored(double a) { return is_near_whole(a) && a != std::nearbyint(a) ? NAN : std::floor(a); }
+// The same of a nearest whole number, at a number halfway between two.
+[[maybe_unused]] double nearest(double a) { return is_near_whole(a - 0.5) ? NAN : std::nearbyint(a); }
 [[maybe_unused]] double modulo(double a, double b) {
   const double rest = std::fmod(a, b);
   if (is_near_whole(a / b) && rest != 0) return NAN;

@@ -275,6 +275,9 @@ int32_t stencil_tune_stencil_field_along(const stencil_tune_stencil* stencil, in
 /** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid.
  * -1 for any other field. */
 int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field);
+/** The type that the field's cells are stored in, "u8", where the definition gives it one of its own: "f64", "f32", "f16",
+ * "bf16", "u8", "i8", "u16", "i16" or "i32". NULL for a field of the request's type. */
+const char* stencil_tune_stencil_field_storage(const stencil_tune_stencil* stencil, int32_t field);
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);

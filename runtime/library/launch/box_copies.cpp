@@ -68,7 +68,8 @@ BoxArgument argument_of(const BoxCopy& box) {
 KernelSource box_copy_source(std::size_t cell_bytes) {
   const std::string_view cell = cell_bytes == 8   ? "unsigned long long"
                                 : cell_bytes == 4 ? "unsigned"
-                                                  : "unsigned short";
+                                : cell_bytes == 2 ? "unsigned short"
+                                                  : "unsigned char";
   return {.text = fmt::format(R"({}
 STENCIL_KERNEL void __launch_bounds__(stencil_tune::kBoxCopyThreads)
 stencil_box_copies(const __grid_constant__ stencil_tune::BoxCopies<{}> arguments) {{

@@ -38,7 +38,7 @@ struct BoxCopy {
   BoxCopy back() const { return {to, from, extent}; }
 };
 
-/// The kernel that copies cells of 2, 4 or 8 bytes.
+/// The kernel that copies cells of 1, 2, 4 or 8 bytes.
 KernelSource box_copy_source(std::size_t cell_bytes);
 
 class BoxCopier {

@@ -11,7 +11,8 @@ std::vector<Box> held_boxes(const Problem& problem) {
   return around({.low = {0, 0, 0}, .high = problem.extents.n}, updated_box(problem));
 }
 
-LayerCopier::LayerCopier(BoxCopier copier, std::span<const Problem> stages) : copier_(std::move(copier)) {
+LayerCopier::LayerCopier(std::vector<BoxCopier> copiers, std::span<const Problem> stages)
+    : copiers_(std::move(copiers)) {
   for (const Problem& stage : stages) {
     row_ = stage.pitch;
     plane_ = stage.pitch * stage.extents.n[1];
@@ -24,19 +25,23 @@ bool LayerCopier::any() const {
 }
 
 void LayerCopier::prepare() {
-  if (any()) copier_.prepare();
+  if (!any()) return;
+  for (BoxCopier& copier : copiers_) copier.prepare();
 }
 
 void LayerCopier::copy(std::uint64_t context, std::span<const Copy> copies, CUstream_st* stream) const {
-  std::vector<BoxCopy> boxes;
-  for (const Copy& copy : copies) {
-    const CellRows from{reinterpret_cast<std::uintptr_t>(copy.from), row_, plane_};
-    const CellRows to{reinterpret_cast<std::uintptr_t>(copy.to), row_, plane_};
-    for (const Box& box : layers_[copy.stage]) {
-      boxes.push_back({from.at(box.low, copier_.cell_bytes()), to.at(box.low, copier_.cell_bytes()), extent_of(box)});
+  for (const BoxCopier& copier : copiers_) {
+    std::vector<BoxCopy> boxes;
+    for (const Copy& copy : copies) {
+      if (copy.cell_bytes != copier.cell_bytes()) continue;
+      const CellRows from{reinterpret_cast<std::uintptr_t>(copy.from), row_, plane_};
+      const CellRows to{reinterpret_cast<std::uintptr_t>(copy.to), row_, plane_};
+      for (const Box& box : layers_[copy.stage]) {
+        boxes.push_back({from.at(box.low, copy.cell_bytes), to.at(box.low, copy.cell_bytes), extent_of(box)});
+      }
     }
+    copier.copy(context, boxes, stream);
   }
-  copier_.copy(context, boxes, stream);
 }
 
 }  // namespace stencil_tune

@@ -17,8 +17,8 @@ std::vector<Box> held_boxes(const Problem& problem);
 /// a cell of each row, as a kernel for the whole field.
 class LayerCopier {
  public:
-  /// stages: problems of the same grid and element type, each with its own layers.
-  LayerCopier(BoxCopier copier, std::span<const Problem> stages);
+  /// stages: problems of the same grid and element type, each with its own layers. copiers: one for each size of cells.
+  LayerCopier(std::vector<BoxCopier> copiers, std::span<const Problem> stages);
 
   /// Whether any stage has such layers.
   bool any() const;
@@ -29,14 +29,15 @@ class LayerCopier {
   struct Copy {
     const void* from = nullptr;
     void* to = nullptr;
-    std::size_t stage = 0;  ///< the stage whose layers they are
+    std::size_t stage = 0;       ///< the stage whose layers they are
+    std::size_t cell_bytes = 0;  ///< of a cell of both
   };
 
   /// Asynchronous. Throws Error(invalid_argument) where it was not prepared in the context.
   void copy(std::uint64_t context, std::span<const Copy> copies, CUstream_st* stream) const;
 
  private:
-  BoxCopier copier_;
+  std::vector<BoxCopier> copiers_;
   std::int64_t row_ = 0, plane_ = 0;
   std::vector<std::vector<Box>> layers_;  ///< layers of each stage
 };

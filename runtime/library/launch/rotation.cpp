@@ -62,8 +62,8 @@ std::vector<bool> fields_that_count(const Problem& problem) {
   return counts;
 }
 
-CopyRegion whole_field(const Problem& problem) {
-  const std::size_t cell = size_of(problem.type);
+CopyRegion whole_field(const Problem& problem, int field) {
+  const std::size_t cell = size_of(storage_of(problem, field));
   CopyRegion region{.row_bytes = static_cast<std::size_t>(problem.pitch) * cell,
                     .plane_rows = static_cast<std::size_t>(problem.extents.n[1])};
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {

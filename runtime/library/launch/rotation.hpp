@@ -40,7 +40,7 @@ std::vector<int> carried_layers(const Problem& step, RunLayers layers);
 std::vector<bool> fields_that_count(const Problem& problem);
 
 /// All cells of a field, its padding left out.
-CopyRegion whole_field(const Problem& problem);
+CopyRegion whole_field(const Problem& problem, int field);
 
 /// Throws Error(invalid_argument) where a step's outputs are not the next one's inputs.
 void require_next_step(const Problem& problem);

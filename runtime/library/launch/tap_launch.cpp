@@ -65,7 +65,7 @@ double value_of(const Node& node, std::span<const double> values, std::span<cons
 
 bool has_tap_table(const Problem& problem) {
   const StageFacts& facts = problem.facts;
-  if (blocks_of(updated_box(problem)) > kMostBlocks) return false;
+  if (blocks_of(updated_box(problem)) > kMostBlocks || has_storage_types(problem)) return false;
   return facts.linear && facts.outputs.size() == 1 && !facts.linear_taps.empty() &&
          facts.inputs.size() <= static_cast<std::size_t>(kMostInputs) && capacity_for(facts.linear_taps.size()) > 0;
 }

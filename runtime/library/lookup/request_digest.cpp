@@ -61,6 +61,8 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
   for (const Profile& profile : stencil.profiles) digest.add(pair(profile.field, static_cast<int>(profile.along)));
   digest.add(stencil.layer_fields.size());
   for (const LayerField& field : stencil.layer_fields) digest.add(pair(field.field, field.axis));
+  digest.add(stencil.storages.size());
+  for (const FieldStorage& storage : stencil.storages) digest.add(pair(storage.field, static_cast<int>(storage.type)));
   const LayerWidths widths = stencil.layers.value_or(LayerWidths{});
   for (const auto& ends : {widths.low, widths.high}) {
     for (const std::int64_t width : ends) digest.add(static_cast<std::uint64_t>(width));

@@ -441,6 +441,10 @@ p = "p_prev"
       "rank = 2\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[y-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\n";
   add(make_problem(parse_definition(placed, "placed.toml"), ElementType::f32, {}, {2, {4096, 4096, 1}}, 0, 100),
       "systolic.rx7.pf1.t8.tg8.sh132");
+  add(forced("rank = 3\nfields = [\"u\", \"w\", \"u_next\", \"w_next\"]\n[storage]\nu = \"u8\"\nu_next = "
+             "\"u8\"\n[update]\n"
+             "u_next = \"w[x-1]\"\nw_next = \"w - u\"\n"),
+      "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
   for (const Family* family : families()) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });

@@ -186,7 +186,7 @@ NodeId RandomExpressions::any(const Fields& fields, int levels) {
       draw_.one_of(
           {negate,  absolute, square_root, exponential, add,    add,  subtract, multiply, multiply,           divide,
            minimum, maximum,  less,        select,      select, sine, cosine,   tangent,  hyperbolic_tangent, logarithm,
-           power,   floor,    modulo}),
+           power,   floor,    round,       modulo}),
       fields, levels - 1);
   known_.push_back(value);
   return value;
@@ -216,6 +216,7 @@ NodeId RandomExpressions::apply(Operation op, const Fields& fields, int levels) 
       return builder_.apply(op, base, bounded(below()));
     }
     case floor:
+    case round:
       return builder_.apply(op, builder_.apply(multiply, builder_.number(3), a));
     case modulo:
       return builder_.apply(op, a, builder_.number(draw_.one_of({0.75, -0.4, 3.0})));

@@ -9,6 +9,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -84,9 +85,23 @@ Stencil several_fields_stencil(Draw& draw) {
   return std::move(builder).build();
 }
 
-}  // namespace
+/// Now and then fields that steps do not change are stored in types of their own.
+Stencil with_storage(Stencil stencil, Draw& draw) {
+  if (!draw.one_in(4)) return stencil;
+  std::vector<bool> changes(stencil.fields.size(), false);
+  for (const Stage& stage : stencil.stages) {
+    for (const Update& update : stage.updates) changes[static_cast<std::size_t>(update.output)] = true;
+  }
+  for (const Rotation& rotation : stencil.rotations) changes[static_cast<std::size_t>(rotation.to)] = true;
+  using enum ElementType;
+  for (std::size_t field = 0; field < changes.size(); ++field) {
+    if (changes[field] || draw.one_in(3)) continue;
+    stencil.storages.push_back({static_cast<int>(field), draw.one_of({f64, f32, f16, bf16, u8, i8, u16, i16, i32})});
+  }
+  return stencil;
+}
 
-Stencil random_stencil(Draw& draw) {
+Stencil stored_as_the_problem(Draw& draw) {
   switch (draw.between(0, 9)) {
     case 0:
     case 1:
@@ -103,6 +118,13 @@ Stencil random_stencil(Draw& draw) {
     default:
       return several_fields_stencil(draw);
   }
+}
+
+}  // namespace
+
+Stencil random_stencil(Draw& draw) {
+  Stencil stencil = stored_as_the_problem(draw);
+  return with_storage(std::move(stencil), draw);
 }
 
 }  // namespace stencil_tune

@@ -32,7 +32,8 @@ constexpr std::uint64_t kExportedOneIn = 4;
 constexpr int kSmallGrids = 40;
 
 std::string exported(const Problem& problem, const RandomCase& random, const std::string& launcher) {
-  const ExportOptions options{.name = launcher, .architecture = random.architecture, .with_main = true};
+  const ExportOptions options{
+      .name = launcher, .architecture = random.architecture, .with_main = problem.stencil.storages.empty()};
   return export_kernel(problem, random.host_case.tuning, options).source;
 }
 

@@ -24,23 +24,12 @@ template <class T>
 void atomicMin(T* to, T value) {
   if (value < *to) *to = value;
 }
-unsigned __float_as_uint(float value) {
-  unsigned bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-float __uint_as_float(unsigned bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 float __double2float_ru(double value) {
   const float nearest = static_cast<float>(value);
   return nearest < value ? std::nextafter(nearest, std::numeric_limits<float>::infinity()) : nearest;
 }
 }  // namespace
 
-#define STENCIL_TUNE_TYPE 1
 #define STENCIL_TUNE_SLOTS 512
 #include "tuner/verify/device/cells.cu"
 #include "tuner/verify/device/verification.cu"

@@ -27,14 +27,12 @@ class CheckSources : public testing::TestWithParam<std::string> {
   std::unique_ptr<Compiler> compiler_;
 };
 
-TEST_P(CheckSources, VerificationCompilesForEveryElementType) {
-  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
-    const CompiledKernel kernel = compiler_->compile(verification_source(type, 5), GetParam());
-    for (const auto* entry : {"fill", "poison", "reference", "compare", "untouched", "unchanged"}) {
-      EXPECT_TRUE(contains(kernel, std::string(".text.") + entry)) << entry;
-    }
-    EXPECT_LT(kernel.resources.stack_bytes, 1024) << "a thread does not copy its arguments, of 5 KiB";
+TEST_P(CheckSources, VerificationCompiles) {
+  const CompiledKernel kernel = compiler_->compile(verification_source(5), GetParam());
+  for (const auto* entry : {"fill", "poison", "reference", "compare", "untouched", "unchanged"}) {
+    EXPECT_TRUE(contains(kernel, std::string(".text.") + entry)) << entry;
   }
+  EXPECT_LT(kernel.resources.stack_bytes, 1024) << "a thread does not copy its arguments, of 5 KiB";
 }
 
 TEST_P(CheckSources, CopiesCompile) {

@@ -41,7 +41,8 @@ std::vector<int> possibly_coefficients(const Stencil& stencil, const StageFacts&
     const bool beyond_the_cell = std::any_of(facts.taps.begin(), facts.taps.end(), [&](const Tap& tap) {
       return tap.field == field && tap.offset != Offset{0, 0, 0};
     });
-    if (!beyond_the_cell && !is_written(stencil, facts, field)) found.push_back(field);
+    const bool is_stored = storage_of(stencil, field, ElementType::f32) != ElementType::f32;
+    if (!beyond_the_cell && !is_stored && !is_written(stencil, facts, field)) found.push_back(field);
   }
   return found.size() < facts.inputs.size() ? found : std::vector<int>();  // some field must be one
 }

@@ -41,6 +41,7 @@ using std::ldexp;
 using std::log;
 using std::log1p;
 using std::pow;
+using std::rint;
 using std::sin;
 using std::sqrt;
 using std::tan;
@@ -376,6 +377,15 @@ STENCIL_TUNE_BOTH Bounded floored(const Bounded& a, const Rounding& rounding) {
   if (error == infinity()) return opaque(value, error, 0);
   const double down = value - floor(a.value - error), up = floor(a.value + error) - value;
   return opaque(value, fmax(down, up), 0, floor(at_least(a, error, rounding)));
+}
+
+/// The same of the nearest whole number.
+STENCIL_TUNE_BOTH Bounded rounded(const Bounded& a, const Rounding& rounding) {
+  const double value = rint(a.value), error = total_error(a, rounding);
+  if (is_nan(a) || error == 0) return opaque(value, 0, 0);
+  if (error == infinity()) return opaque(value, error, 0);
+  const double down = value - rint(a.value - error), up = rint(a.value + error) - value;
+  return opaque(value, fmax(down, up), 0, rint(at_least(a, error, rounding)));
 }
 
 /// The rest of a floored division. Where the quotient may come to another side of a whole number, it may be any number

@@ -42,6 +42,7 @@ enum class Code : int {
   floor,
   modulo,
   random,
+  round,
   product,
   quotient,
 };
@@ -184,6 +185,9 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         break;
       case Code::floor:
         result = floored(a, rounding);
+        break;
+      case Code::round:
+        result = rounded(a, rounding);
         break;
       case Code::modulo:
         result = modulo(a, b, rounding);

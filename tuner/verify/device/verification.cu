@@ -1,41 +1,21 @@
 // Kernels that fill inputs, poison outputs, compute the reference and compare with it, all over whole arrays.
 //
-// Compiled at run time, once an element type: STENCIL_TUNE_TYPE counts as enum ElementType does (f64, f32, f16, bf16),
-// STENCIL_TUNE_SLOTS is the reference program's number of slots.
+// Compiled at run time: STENCIL_TUNE_SLOTS is the reference program's number of slots.
 #include "tuner/verify/device/arguments.h"
 #include "tuner/verify/device/storage.h"
 
-#ifndef STENCIL_TUNE_TYPE
-#define STENCIL_TUNE_TYPE 1
-#endif
 #ifndef STENCIL_TUNE_SLOTS
 #define STENCIL_TUNE_SLOTS 8
 #endif
 
 namespace stencil_tune::check {
 
-// Cells as bits, and the poison: a NaN that no arithmetic makes.
-#if STENCIL_TUNE_TYPE == 0
-using Bits = unsigned long long;
-constexpr Bits kPoison = 0x7ff8dead5eedbeefull;
-__device__ Bits stored(double value) { return static_cast<Bits>(__double_as_longlong(value)); }
-__device__ double loaded(Bits bits) { return __longlong_as_double(static_cast<long long>(bits)); }
-#elif STENCIL_TUNE_TYPE == 1
-using Bits = unsigned;
-constexpr Bits kPoison = 0x7fc5dead;
-__device__ Bits stored(double value) { return __float_as_uint(static_cast<float>(value)); }
-__device__ double loaded(Bits bits) { return __uint_as_float(bits); }
-#elif STENCIL_TUNE_TYPE == 2
-using Bits = unsigned short;
-constexpr Bits kPoison = 0x7ead;
-__device__ Bits stored(double value) { return to_f16(static_cast<float>(value)); }
-__device__ double loaded(Bits bits) { return from_f16(bits); }
-#else
-using Bits = unsigned short;
-constexpr Bits kPoison = 0x7fed;
-__device__ Bits stored(double value) { return to_bf16(static_cast<float>(value)); }
-__device__ double loaded(Bits bits) { return from_bf16(bits); }
-#endif
+/// A NaN that no arithmetic makes; of whole numbers one that is as good as any.
+__device__ unsigned long long poison_of(int type) {
+  constexpr unsigned long long kPoison[] = {0x7ff8dead5eedbeefull, 0x7fc5dead, 0x7ead, 0x7fed,    0xb7,
+                                            0xb7,                  0x9ead,     0x9ead, 0x9ead5eed};
+  return kPoison[type];
+}
 
 __device__ long long first_column() { return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ long long column_step() { return static_cast<long long>(gridDim.x) * blockDim.x; }
@@ -91,19 +71,26 @@ __device__ void for_guards(const Layout& layout, long long guard, const Visit& v
     visit(i < guard ? i - guard : cells + i - guard);
 }
 
+/// What fill() writes to a cell.
+__device__ unsigned long long input_bits(const Layout& layout, long long x, long long y, long long z,
+                                         unsigned long long seed, const Input& input) {
+  const double value = input_value(seed, number_of(layout, x, y, z), {x, y, z}, input);
+  return bits_of_value(input_as_stored(value, input, layout.type), layout.type);
+}
+
 extern "C" __global__ void fill(FillArguments arguments) {
   const Layout& layout = arguments.layout;
-  Bits* cells = static_cast<Bits*>(arguments.cells);
   const long long low[3] = {0, 0, 0};
   for_cells(low, layout.n, 0, layout.n[1] * layout.n[2], [&](long long x, long long y, long long z) {
-    cells[place_of(layout, x, y, z)] =
-        stored(input_value(arguments.seed, number_of(layout, x, y, z), {x, y, z}, arguments.input));
+    set_cell_bits(arguments.cells, place_of(layout, x, y, z), layout.type,
+                  input_bits(layout, x, y, z, arguments.seed, arguments.input));
   });
 }
 
 extern "C" __global__ void poison(PoisonArguments arguments) {
-  Bits* cells = static_cast<Bits*>(arguments.cells);
-  for (long long i = thread_number(); i < arguments.count; i += thread_count()) cells[i] = kPoison;
+  for (long long i = thread_number(); i < arguments.count; i += thread_count()) {
+    set_cell_bits(arguments.cells, i, arguments.type, poison_of(arguments.type));
+  }
 }
 
 struct ReadCell {
@@ -117,7 +104,7 @@ struct ReadCell {
     if (!find(offset, at)) return exactly(0);
     const ComputedBox* box = box_with(from, at);
     if (box == nullptr) {
-      return exactly(loaded(static_cast<const Bits*>(from.cells)[place_of(arguments.layout, at[0], at[1], at[2])]));
+      return in_memory(from, place_of(arguments.layout, at[0], at[1], at[2]));
     }
     const long long number = number_in(*box, at);
     return arguments.weight_count > 0 ? enclosed(box->values[number], box->errors[number])
@@ -138,6 +125,10 @@ struct ReadCell {
   }
 
  private:
+  __device__ static Bounded in_memory(const ReferenceInput& from, long long place) {
+    return exactly(value_of_bits(cell_bits(from.cells, place, from.type), from.type));
+  }
+
   /// Where the read finds its value; false for the 0 outside.
   __device__ bool find(const int (&offset)[3], long long (&at)[3]) const {
     const Layout& layout = arguments.layout;
@@ -161,7 +152,7 @@ struct ReadCell {
       place += at * apart;
       apart *= layout.n[axis];
     }
-    return exactly(loaded(static_cast<const Bits*>(from.cells)[place]));
+    return in_memory(from, place);
   }
 
   /// The box of the level that computed the cell; null where it is as in memory.
@@ -207,16 +198,17 @@ extern "C" __global__ void compare(CompareArguments arguments) {
   const Layout& layout = arguments.layout;
   const long long width = layout.high[0] - layout.low[0];
   const long long height = layout.high[1] - layout.low[1];
-  const Bits* output = static_cast<const Bits*>(arguments.output);
   for_cells(layout.low, layout.high, arguments.first_row, arguments.rows, [&](long long x, long long y, long long z) {
     const long long row = (z - layout.low[2]) * height + (y - layout.low[1]) - arguments.first_row;
     const long long at = row * width + (x - layout.low[0]);
     const long long place = place_of(layout, x, y, z);
-    const Bits bits = output[place];
+    const unsigned long long bits = cell_bits(arguments.output, place, layout.type);
     const double value = arguments.values[at];
     const double allowed = stored_error(value, arguments.errors[at], arguments.rounding);
-    const double expected = arguments.exact ? loaded(stored(value)) : value;
-    if (bits == kPoison || !accepts(expected, allowed, loaded(bits))) {
+    const double expected =
+        arguments.exact ? value_of_bits(bits_of_value(value, layout.type), layout.type) : value;
+    const bool poisoned = bits == poison_of(layout.type) && !is_whole_type(layout.type);
+    if (poisoned || !accepts(expected, allowed, value_of_bits(bits, layout.type))) {
       count(&arguments.report->mismatches, &arguments.report->first_mismatch, place);
     }
   });
@@ -224,9 +216,9 @@ extern "C" __global__ void compare(CompareArguments arguments) {
 
 extern "C" __global__ void untouched(UntouchedArguments arguments) {
   const Layout& layout = arguments.layout;
-  const Bits* field = static_cast<const Bits*>(arguments.field);
   const auto expect_poison = [&](long long place) {
-    if (field[place] != kPoison) count(&arguments.report->touched, &arguments.report->first_touched, place);
+    const bool is_poison = cell_bits(arguments.field, place, layout.type) == poison_of(layout.type);
+    if (!is_poison) count(&arguments.report->touched, &arguments.report->first_touched, place);
   };
   for_allocated(layout, [&](long long x, long long y, long long z) {
     if (!in_box(layout, x, y, z)) expect_poison(place_of(layout, x, y, z));
@@ -236,17 +228,17 @@ extern "C" __global__ void untouched(UntouchedArguments arguments) {
 
 extern "C" __global__ void unchanged(UnchangedArguments arguments) {
   const Layout& layout = arguments.layout;
-  const Bits* field = static_cast<const Bits*>(arguments.field);
-  const auto expect = [&](long long place, Bits bits) {
-    if (field[place] != bits) count(&arguments.report->changed, &arguments.report->first_changed, place);
+  const auto expect = [&](long long place, unsigned long long bits) {
+    const bool is_there = cell_bits(arguments.field, place, layout.type) == bits;
+    if (!is_there) count(&arguments.report->changed, &arguments.report->first_changed, place);
   };
   for_allocated(layout, [&](long long x, long long y, long long z) {
     if (arguments.outside_alone && in_box(layout, x, y, z)) return;
-    const unsigned long long number = number_of(layout, x, y, z);
-    expect(place_of(layout, x, y, z),
-           x < layout.n[0] ? stored(input_value(arguments.seed, number, {x, y, z}, arguments.input)) : kPoison);
+    expect(place_of(layout, x, y, z), x < layout.n[0]
+                                          ? input_bits(layout, x, y, z, arguments.seed, arguments.input)
+                                          : poison_of(layout.type));
   });
-  for_guards(layout, arguments.guard, [&](long long place) { expect(place, kPoison); });
+  for_guards(layout, arguments.guard, [&](long long place) { expect(place, poison_of(layout.type)); });
 }
 
 }  // namespace stencil_tune::check

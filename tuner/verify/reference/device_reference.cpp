@@ -41,6 +41,7 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
     const int field = read[i];
     check::ReferenceInput& input = arguments.inputs[i];
     input.along = static_cast<int>(profile_along(stage.stencil, field));
+    input.type = static_cast<int>(storage_of(stage, field));
     if (contents.empty() || input.along > 0) {
       input.cells = device_pointer(fields.field(field));
       continue;
@@ -55,8 +56,8 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
   arguments.values = device_pointer<double>(values_.address()) + at;
   arguments.errors = device_pointer<float>(errors_.address()) + at;
   arguments.unbounded = device_pointer<unsigned long long>(unbounded_.address());
-  arguments.layout = layout_of(stage, updated_box(stage));
-  arguments.rounding = rounding_of(stage.type, exact);
+  arguments.layout = layout_of(stage, updated_box(stage), stage.type);
+  arguments.rounding = rounding_of(stage, how.field, exact);
   arguments.first_row = slab.first_row;
   arguments.rows = slab.rows;
   arguments.step = step;
@@ -64,12 +65,12 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
   kernels_.reference(arguments);
 }
 
-void DeviceReference::compare(const Problem& problem, const Box& box, bool exact, DevicePointer field, const Slab& slab,
-                              std::int64_t at, DevicePointer report) const {
+void DeviceReference::compare(const Problem& problem, int output, const Box& box, bool exact, DevicePointer field,
+                              const Slab& slab, std::int64_t at, DevicePointer report) const {
   kernels_.compare({device_pointer(field), device_pointer<const double>(values_.address()) + at,
                     device_pointer<const float>(errors_.address()) + at, device_pointer<check::Report>(report),
-                    layout_of(problem, box), rounding_of(problem.type, exact), slab.first_row, slab.rows, exact ? 1 : 0,
-                    0});
+                    layout_of(problem, box, storage_of(problem, output)), rounding_of(problem, output, exact),
+                    slab.first_row, slab.rows, exact ? 1 : 0, 0});
 }
 
 std::uint64_t DeviceReference::unbounded() const {

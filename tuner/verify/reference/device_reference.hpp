@@ -60,7 +60,8 @@ class DeviceReference {
                std::int64_t at = 0);
 
   /// The slab of the box, stored from cell `at` on, against the field that a kernel wrote; counts into the report.
-  void compare(const Problem& problem, const Box& box, bool exact, DevicePointer field, const Slab& slab,
+  /// output: the field's number.
+  void compare(const Problem& problem, int output, const Box& box, bool exact, DevicePointer field, const Slab& slab,
                std::int64_t at, DevicePointer report) const;
 
   /// Forgets how many cells may hold anything.

@@ -227,13 +227,8 @@ check::Rounding rounding_of(ElementType type, bool exact) {
   rounding.tiny = type == ElementType::f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   rounding.largest_computed =
       type == ElementType::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  rounding.largest = rounding.largest_computed;
   switch (type) {
-    case ElementType::f64:
-      rounding.largest = std::numeric_limits<double>::max();
-      break;
-    case ElementType::f32:
-      rounding.largest = std::numeric_limits<float>::max();
-      break;
     case ElementType::f16:
       rounding.storage_unit = 0x1p-11;
       rounding.storage_tiny = 0x1p-25;
@@ -244,8 +239,25 @@ check::Rounding rounding_of(ElementType type, bool exact) {
       rounding.storage_tiny = 0x1p-126;  // flushed subnormal results are accepted
       rounding.largest = 0x1.fep127;
       break;
+    default:
+      break;
   }
   if (exact) rounding.unit = rounding.tiny = rounding.storage_unit = rounding.storage_tiny = 0;
+  return rounding;
+}
+
+check::Rounding rounding_of(const Problem& problem, int field, bool exact) {
+  const ElementType type = storage_of(problem, field);
+  if (type == problem.type) return rounding_of(type, exact);
+  check::Rounding rounding = rounding_of(is_half(problem.type) ? ElementType::f32 : problem.type, exact);
+  const check::Rounding stored = rounding_of(type, exact);
+  if (is_whole(type) || type == ElementType::f64) return rounding;
+  rounding.largest = stored.largest;
+  if (exact || (type == ElementType::f32 && problem.type != ElementType::f64)) return rounding;
+  // f64 goes through f32 to 16 bits: what is rounded twice may be off by a little more.
+  constexpr double kF32 = 0x1p-24;
+  rounding.storage_unit = stored.storage_unit + (problem.type == ElementType::f64 ? kF32 : 0);
+  rounding.storage_tiny = std::max(stored.storage_tiny, static_cast<double>(std::numeric_limits<float>::min()));
   return rounding;
 }
 
@@ -263,8 +275,9 @@ double round_to_storage(double value, ElementType type) {
       return check::from_f16(check::to_f16(static_cast<float>(value)));
     case ElementType::bf16:
       return check::from_bf16(check::to_bf16(static_cast<float>(value)));
+    default:
+      return check::to_whole(value, static_cast<int>(type));
   }
-  return value;
 }
 
 bool ReferenceField::accepts(std::size_t index, double result) const {
@@ -316,11 +329,11 @@ ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Co
 }
 
 ReferenceField stored(const Problem& problem, int output, const ComputedField& computed, bool exact) {
-  const check::Rounding rounding = rounding_of(problem.type, exact);
+  const check::Rounding rounding = rounding_of(problem, output, exact);
   ReferenceField field{output, computed.value, std::vector<double>(computed.value.size(), -1.0)};
   for (std::size_t i = 0; i < computed.value.size(); ++i) {
     if (!computed.computed[i]) continue;
-    if (exact) field.value[i] = round_to_storage(computed.value[i], problem.type);
+    if (exact) field.value[i] = round_to_storage(computed.value[i], storage_of(problem, output));
     field.tolerance[i] = check::stored_error(computed.value[i], computed.error[i], rounding);
   }
   return field;

@@ -17,6 +17,10 @@ namespace stencil_tune {
 /// result is then known to the bit (see round_to_storage).
 check::Rounding rounding_of(ElementType type, bool exact = false);
 
+/// The same of a kernel that stores the field, which may have a type of its own. The updates of fields of whole numbers
+/// round by themselves.
+check::Rounding rounding_of(const Problem& problem, int field, bool exact = false);
+
 /// One field that steps store, laid out as the field itself: (z * ny + y) * pitch + x.
 struct ReferenceField {
   int field = 0;                  ///< index into stencil.fields, before the rotation of the last step
@@ -55,5 +59,7 @@ check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& ex
 /// To the compute type's precision (f32 for 16-bit types) and to the element type's, to nearest, ties to even.
 double round_to_compute(double value, ElementType type);
 double round_to_storage(double value, ElementType type);
+
+static_assert(static_cast<int>(ElementType::u8) == 4 && static_cast<int>(ElementType::i32) == 8, "as storage.h counts");
 
 }  // namespace stencil_tune

@@ -295,6 +295,8 @@ void evaluate(Operation op, bool whole, const std::array<const check::Bounded*, 
       return each([&](std::size_t i) { return check::power(a[i], b[i], rounding); });
     case Operation::floor:
       return each([&](std::size_t i) { return check::floored(a[i], rounding); });
+    case Operation::round:
+      return each([&](std::size_t i) { return check::rounded(a[i], rounding); });
     case Operation::modulo:
       return each([&](std::size_t i) { return check::modulo(a[i], b[i], rounding); });
     case Operation::number:

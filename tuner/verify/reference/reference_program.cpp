@@ -24,7 +24,7 @@ static_assert(static_cast<int>(check::Code::sine) == static_cast<int>(Operation:
 static_assert(static_cast<int>(check::Code::power) == static_cast<int>(Operation::power));
 static_assert(static_cast<int>(check::Code::step) == static_cast<int>(Operation::step));
 static_assert(static_cast<int>(check::Code::after) == static_cast<int>(Operation::after));
-static_assert(static_cast<int>(check::Code::random) == static_cast<int>(Operation::random));
+static_assert(static_cast<int>(check::Code::round) == static_cast<int>(Operation::round));
 
 const Node& node_of(const ReferenceExpression& expression, NodeId id) {
   return expression.nodes[static_cast<std::size_t>(id)];
@@ -167,7 +167,7 @@ std::vector<int> reference_inputs(const Problem& stage) {
 }
 
 check::Layout layout_of_field(const Problem& problem, int field) {
-  check::Layout layout = layout_of(problem, updated_box(problem));
+  check::Layout layout = layout_of(problem, updated_box(problem), storage_of(problem, field));
   if (!is_profile(problem.stencil, field)) return layout;
   layout.n[0] = layout.pitch = cells_of_field(problem, field);
   layout.n[1] = layout.n[2] = 1;
@@ -206,7 +206,7 @@ ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpres
   return program;
 }
 
-check::Layout layout_of(const Problem& problem, const Box& box) {
+check::Layout layout_of(const Problem& problem, const Box& box, ElementType type) {
   check::Layout layout{};
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
     layout.n[axis] = problem.extents.n[axis];
@@ -215,6 +215,7 @@ check::Layout layout_of(const Problem& problem, const Box& box) {
     layout.boundary[axis] = static_cast<int>(problem.boundaries[axis]);
   }
   layout.pitch = problem.pitch;
+  layout.type = static_cast<int>(type);
   return layout;
 }
 

@@ -22,7 +22,7 @@ ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpres
                                    std::span<const double> coefficients);
 
 /// The problem's layout as the checking kernels take it, with the cells that they look at: those of one stage.
-check::Layout layout_of(const Problem& problem, const Box& box);
+check::Layout layout_of(const Problem& problem, const Box& box, ElementType type);
 
 /// The same for the cells that a field has in memory: a profile is one row, whatever its axes.
 check::Layout layout_of_field(const Problem& problem, int field);
