@@ -1,7 +1,8 @@
 """Filters of cupyx.scipy.ndimage by tuned kernels: convolve, correlate, laplace, uniform_filter, gaussian_filter.
 
-Arguments, modes and results are theirs, for arrays of CuPy with cells of f64, f32 or f16, of up to three axes; what kernels
-do not have is refused. Weights are coefficients of a kernel: another filter of the same size compiles nothing. Modes
+Arguments, modes and results are theirs, for arrays of CuPy with cells of f64, f32, f16, u8, i8, u16, i16 or i32, of up to three
+axes; what kernels do not have is refused. Sums over whole numbers are made in f64, and a result that is one is cut to it, as
+theirs. Weights are coefficients of a kernel: another filter of the same size compiles nothing. Modes
 "mirror", "nearest", "wrap" and "constant" with cval 0 are boundaries of the kernels; "reflect" and other cvals take a padded
 copy of the input, for each axis by itself. `output` is an array or a type; one that is the input, or has cells of another
 type, costs a copy. Arrays of NumPy go through the reference, which is slow.
@@ -16,7 +17,7 @@ from typing import Any, Sequence, Union
 
 from . import _arrays, _values
 from ._errors import ArgumentError
-from ._lookup import kernel_for
+from ._lookup import kernel_for, kernel_of_stored
 from ._request import boundary_text
 from ._stencil import Stencil, stencil
 
@@ -26,6 +27,7 @@ _BOUNDARIES = {"mirror": "reflect", "nearest": "clamp", "wrap": "periodic", "gri
                "constant": "zero", "grid-constant": "zero"}
 _PADDED = {"reflect": "symmetric", "grid-mirror": "symmetric", "constant": "constant", "grid-constant": "constant"}
 _AXES = "zyx"
+_WHOLE_BITS = {"u8": 8, "i8": 8, "u16": 16, "i16": 16, "i32": 32}
 _MOST_TAPS = 1024
 Mode = Union[str, Sequence[str]]
 Axes = Union[int, Sequence[int], None]
@@ -76,7 +78,7 @@ def uniform_filter(input: Any, size: int | Sequence[int] = 3, output: Any = None
     _module_of(input)
     sizes = [max(1, _values.whole(count, "size", most=_MOST_TAPS))
              for count in _each(size, len(_axes_of(input, axes)), "size")]
-    return _line_by_line(input, [[1 / count] * count for count in sizes], _origins(origin, sizes), output, mode, cval, axes)
+    return _line_by_line(input, [[1.0] * count for count in sizes], _origins(origin, sizes), output, mode, cval, axes, sizes)
 
 
 def gaussian_filter(input: Any, sigma: float | Sequence[float], order: int | Sequence[int] = 0, output: Any = None,
@@ -167,8 +169,9 @@ def _indices(shape: Sequence[int]) -> list[tuple[int, ...]]:
 # ---- filtering -----------------------------------------------------------------------------------------------------
 
 def _line_by_line(input: Any, lines: Sequence[Sequence[float]], origins: Sequence[int], output: Any, mode: Mode,
-                  cval: float, axes: Axes) -> Any:
-    """One sweep for each axis whose line has more than one weight. Between them cells have the type of the work."""
+                  cval: float, axes: Axes, divisors: Sequence[int] = ()) -> Any:
+    """One sweep for each axis whose line has more than one weight. Between them cells have the type of the work. divisors: of
+    what the lines add up."""
     chosen = _axes_of(input, axes)
     modes = _each(mode, len(chosen), "mode")
     work = [i for i, line in enumerate(lines) if len(line) > 1]
@@ -180,30 +183,41 @@ def _line_by_line(input: Any, lines: Sequence[Sequence[float]], origins: Sequenc
         taps = {tuple(j + low if other == chosen[i] else 0 for other in range(input.ndim)): weight
                 for j, weight in enumerate(lines[i])}
         if i == work[-1]:
-            return _filter(result, taps, output, {chosen[i]: modes[i]}, cval)
-        between = _types(input, output)[0]
-        result = _filter(result, taps, between, {chosen[i]: modes[i]}, cval)
+            return _filter(result, taps, output, {chosen[i]: modes[i]}, cval, divisors[i] if divisors else 1)
+        cells, wanted = _types(input, output)
+        between = wanted if cells is None else cells
+        result = _filter(result, taps, between, {chosen[i]: modes[i]}, cval, divisors[i] if divisors else 1)
 
 
 def _types(input: Any, output: Any) -> tuple[Any, Any]:
-    """Types of the cells that a kernel works on, and of the output's: the input and the output ask for both."""
+    """Types of the cells that a kernel works on, and of the output's: the input and the output ask for both. None in place
+    of the first where one of both has whole numbers: arrays are stored as they are, and computed in f64."""
     module = _module_of(input)
     wanted = output.dtype if _is_array(output) else _values.array(
         output, "output", lambda: module.dtype(input.dtype if output is None else output),
         "an array, a type of cells, or None is needed")
-    _arrays.dtype_name(wanted)
+    if any([_is_whole(each) for each in (input.dtype, wanted)]):
+        return None, wanted
     work = module.promote_types(input.dtype, wanted)
     _arrays.dtype_name(work)
     return work, wanted
+
+
+def _is_whole(dtype: Any) -> bool:
+    """Whether cells are whole numbers. Raises ArgumentError for those that no kernel has."""
+    return (dtype.kind in "ui" and _arrays.cell_name(dtype) in _WHOLE_BITS) or not _arrays.dtype_name(dtype)
 
 
 def _is_array(output: Any) -> bool:
     return hasattr(output, "__setitem__") and hasattr(output, "dtype")  # types have neither, or the second alone
 
 
-def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: dict[int, str], cval: float) -> Any:
-    """The weighted sum of taps, each an offset from z on. modes: one for each axis that taps reach along."""
+def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: dict[int, str], cval: float,
+            divisor: int = 1) -> Any:
+    """The weighted sum of taps, each an offset from z on, over the divisor. modes: one for each axis that taps reach along."""
     module = _module_of(input)
+    if input.dtype.kind not in "ui":
+        taps, divisor = {tap: weight / divisor for tap, weight in taps.items()}, 1
     if len(taps) > _MOST_TAPS:
         raise ArgumentError(f"{len(taps)} weights: {_MOST_TAPS} at most, or a filter for each axis")
     work, wanted = _types(input, output)
@@ -215,18 +229,20 @@ def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: 
         boundaries = dict.fromkeys(range(input.ndim), next(iter(boundaries.values())))
     if input.size == 0:
         return result
-    array = module.ascontiguousarray(input, dtype=work)
+    array = module.ascontiguousarray(input, dtype=work or input.dtype)
     padded = {axis: mode for axis, mode in modes.items() if boundaries[axis] is None}
-    direct = (not padded and result.dtype == work and result.flags.c_contiguous and
+    direct = (not padded and result.dtype == (work or wanted) and result.flags.c_contiguous and
               not module.may_share_memory(result, array))
     reach = [(max(0, -min(tap[axis] for tap in taps)), max(0, max(tap[axis] for tap in taps))) if axis in padded else
              (0, 0) for axis in range(input.ndim)]
     for axis, mode in padded.items():
         more = {"constant_values": cval} if _PADDED[mode] == "constant" else {}
+        if more and array.dtype.kind in "ui" and array.dtype.type(cval) != cval:
+            array = array.astype("float64")
         width = [both if other == axis else (0, 0) for other, both in enumerate(reach)]
         array = module.pad(array, width, mode=_PADDED[mode], **more)
-    whole = result if direct else module.empty_like(array)
-    _launch(array, taps, whole, [boundary or "zero" for boundary in map(boundaries.get, range(input.ndim))])
+    whole = result if direct else module.empty(array.shape, work or wanted)
+    _launch(array, taps, whole, [boundary or "zero" for boundary in map(boundaries.get, range(input.ndim))], divisor)
     if not direct:
         result[...] = whole[tuple(slice(low, low + size) for (low, _), size in zip(reach, input.shape))]
     return result
@@ -242,22 +258,45 @@ def _boundary_of(mode: str, cval: float) -> str | None:
     return None
 
 
-def _launch(array: Any, taps: dict[tuple[int, ...], float], result: Any, boundaries: Sequence[str]) -> None:
+def _launch(array: Any, taps: dict[tuple[int, ...], float], result: Any, boundaries: Sequence[str], divisor: int) -> None:
     by_axis = dict(zip(_AXES[3 - array.ndim:], boundaries))
     boundary = boundaries[0] if len(set(boundaries)) == 1 else boundary_text(by_axis)
     offsets = tuple(sorted(taps))
-    weighted = _stencil_of(offsets)
-    kernel = kernel_for(weighted, [array, result], boundary)
-    kernel(array, result, coefficients={f"c{i}": taps[offset] for i, offset in enumerate(offsets)})
+    coefficients = {f"c{i}": taps[offset] for i, offset in enumerate(offsets)}
+    names = [_arrays.cell_name(each.dtype) for each in (array, result)]
+    if divisor > 1 or any(name in _WHOLE_BITS for name in names):
+        weighted = _stencil_of(offsets, *names, divisor > 1 and names[0] in _WHOLE_BITS)
+        kernel = kernel_of_stored(weighted, [array, result], "f64", boundary)
+        coefficients["d"] = divisor
+    else:
+        kernel = kernel_for(_stencil_of(offsets), [array, result], boundary)
+    kernel(array, result, coefficients=coefficients)
 
 
 @functools.lru_cache(maxsize=256)
-def _stencil_of(offsets: tuple[tuple[int, ...], ...]) -> Stencil:
-    """The sum of these taps, each with a coefficient of its own."""
+def _stencil_of(offsets: tuple[tuple[int, ...], ...], read: str = "", written: str = "", exact: bool = False) -> Stencil:
+    """The sum of these taps, each with a coefficient of its own. read, written: the types that cells are stored in, where
+    they have their own; the sum is divided then. exact: it is one of whole numbers."""
     rank = len(offsets[0])
     terms, clauses = [], []
     for i, offset in enumerate(offsets):
-        read = ", ".join(f"{axis}{cells:+d}" for axis, cells in zip(_AXES[3 - rank:], offset) if cells)
-        terms.append(f"c{i}*u" + (f"[{read}]" if read else ""))
+        place = ", ".join(f"{axis}{cells:+d}" for axis, cells in zip(_AXES[3 - rank:], offset) if cells)
+        terms.append(f"c{i}*u" + (f"[{place}]" if place else ""))
         clauses.append(f"c{i} = {1 / len(offsets)!r}")
-    return stencil(f"v = {' + '.join(terms)}; " + "; ".join(clauses), rank=rank)
+    if not read:
+        return stencil(f"v = {' + '.join(terms)}; " + "; ".join(clauses), rank=rank)
+    lines = [f"rank = {rank}", 'fields = ["u", "v"]', "[coefficients]", *clauses, "d = 1", "[storage]", f'u = "{read}"',
+             f'v = "{written}"', "[let]", f'total = "{" + ".join(terms)}"', *_cut(written, exact)]
+    return stencil("\n".join(lines))
+
+
+def _cut(written: str, exact: bool) -> list[str]:
+    """The quotient as C casts it: towards 0, and beyond the type's range the number with the same last bits. Half a unit of a
+    whole total keeps what is divided without rest from the number below."""
+    bits = _WHOLE_BITS.get(written)
+    if bits is None:
+        return ["[update]", 'v = "total / d"']
+    least = 0 if written.startswith("u") else -2**(bits - 1)
+    half = "0.5" if exact else "0"
+    return [f'whole = "total < 0 ? -floor(({half} - total) / d) : floor((total + {half}) / d)"', "[update]",
+            f'v = "whole - {2**bits}*floor((whole - ({least})) / {2**bits})"']

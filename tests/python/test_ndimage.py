@@ -76,6 +76,31 @@ def test_filters_are_scipys(mode, shape, size, dtype, close):
             numpy.testing.assert_allclose(mine, theirs, rtol=close, atol=close, err_msg=f"{name}, {more}, cval {cval}")
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "i4"])
+def test_whole_numbers_are_scipys(mode, dtype):
+    """Exactly where sums are whole. Of others SciPy cuts 99.99...9 where the sum is 100, or does not."""
+    random, known = numpy.random.default_rng(1), numpy.iinfo(dtype)
+    image = random.integers(max(known.min, -30000), min(known.max, 30000), (11, 14), endpoint=True).astype(dtype)
+    weights = random.integers(-4, 5, (3, 4)).astype(float)
+    for name, given, exact in [("correlate", (weights,), True), ("convolve", (weights,), True), ("laplace", (), True),
+                               ("uniform_filter", (3,), True), ("correlate", (weights / 7,), False),
+                               ("gaussian_filter", (0.9,), False)]:
+        for cval in (0.0, 2.5):
+            for output in (None, "f8", "i4"):
+                mine, theirs = (getattr(module, name)(image, *given, mode=mode, cval=cval, output=output)
+                                for module in (ndimage, scipy.ndimage))
+                assert mine.dtype == theirs.dtype
+                off = numpy.abs(mine.astype("f8") - theirs.astype("f8"))
+                off = numpy.minimum(off, 2.0**(8 * mine.dtype.itemsize) - off)
+                if mine.dtype.kind == "f":
+                    numpy.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-9)
+                elif exact and float(cval).is_integer():
+                    assert off.max() == 0, (name, cval, output)
+                else:
+                    assert off.max() <= 1 and (off == 0).mean() > 0.9, (name, cval, output)
+
+
 CUBE = numpy.random.default_rng(4).random((6, 7, 8))
 
 
