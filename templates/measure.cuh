@@ -4,13 +4,15 @@
 //     parts[measure]   p0        p1        p2 ...           one number a block
 //     gather           one block joins the parts            one number
 //
-// Threads, and parts, are joined as a tree whose shape follows from the grid alone: the same number on every GPU. Each is a
+// Threads, and parts, are joined in an order that follows from the grid alone: the same number on every GPU. Each is a
 // double, whatever the cells are; NaN where a value is NaN.
 #pragma once
 
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
+
+constexpr int kLanes = 32;  // of the warp that joins
 
 enum class Reduction { sum, minimum, maximum };
 
@@ -36,17 +38,25 @@ STENCIL_DEVICE double of_no_cell() {
   return kReduction == Reduction::minimum ? infinity : -infinity;
 }
 
-/// The numbers of the block's threads as one, for its first thread: halves are joined until one is left.
+/// The numbers of the block's threads as one, for its first thread: each lane of the first warp joins a part of them, then
+/// the first lane what the others made.
 template <Reduction kReduction, int kThreads>
 STENCIL_DEVICE double joined_in_block(double own, int thread) {
+  static_assert(kThreads % kLanes == 0);
   double* const numbers = reinterpret_cast<double*>(shared_memory());
   barrier();  // the numbers of the measure before are read
   numbers[thread] = own;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    barrier();
-    if (thread < half) numbers[thread] = joined<kReduction>(numbers[thread], numbers[thread + half]);
+  barrier();
+  if (thread >= kLanes) return own;
+  for (int other = thread + kLanes; other < kThreads; other += kLanes) {
+    own = joined<kReduction>(own, numbers[other]);
   }
-  return numbers[thread];
+  numbers[thread] = own;
+  warp_barrier();
+  if (thread > 0) return own;
+  STENCIL_UNROLL
+  for (int lane = 1; lane < kLanes; ++lane) own = joined<kReduction>(own, numbers[lane]);
+  return own;
 }
 
 /// A thread's cells lie above each other in y; its lanes' along x.
@@ -96,17 +106,24 @@ struct GatherArguments {
 };
 
 constexpr int kGatherThreads = 1024;
+constexpr int kGatherAtOnce = 8;  // parts that a thread asks memory for before it waits
 
 /// One block.
 template <class R>
 STENCIL_DEVICE void gather(const GatherArguments& arguments, R) {
   unrolled<R::kCount>([&](auto m) {
+    constexpr Reduction kReduction = R::kEach[m];
     const double* const parts = arguments.parts + m * arguments.blocks;
-    double number = of_no_cell<R::kEach[m]>();
-    for (long long i = thread_x(); i < arguments.blocks; i += kGatherThreads) {
-      number = joined<R::kEach[m]>(number, parts[i]);
+    double number = of_no_cell<kReduction>();
+    for (long long first = thread_x(); first < arguments.blocks; first += kGatherThreads * kGatherAtOnce) {
+      double some[kGatherAtOnce];
+      unrolled<kGatherAtOnce>([&](auto i) {
+        const long long part = first + i * kGatherThreads;
+        some[i] = part < arguments.blocks ? parts[part] : of_no_cell<kReduction>();
+      });
+      unrolled<kGatherAtOnce>([&](auto i) { number = joined<kReduction>(number, some[i]); });
     }
-    number = joined_in_block<R::kEach[m], kGatherThreads>(number, thread_x());
+    number = joined_in_block<kReduction, kGatherThreads>(number, thread_x());
     if (thread_x() == 0) arguments.numbers[m] = number;
   });
 }

@@ -3,18 +3,20 @@
 //   stencil_tune_bench_layers DEFINITION.toml 512x512x512 20 [STEPS]
 //
 // Compares all cells after some steps with those of the kernels that nobody tuned, which make the whole grid stage by
-// stage; then says what a run of so many steps takes, the median of nine under continuous load. Exit status: 0 right, 1
-// wrong or an error, 2 usage.
+// stage; then says what a run of so many steps takes, alone and with a source and 126 receivers, the median of nine
+// under continuous load. Exit status: 0 right, 1 wrong or an error, 2 usage.
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -124,13 +126,53 @@ bool agree(const st::Request& request, const Start& start, const OnDevice& a, co
   return right;
 }
 
-double seconds_of_run(st::DeviceContext& context, const st::Kernel& kernel, OnDevice& data, int steps) {
+/// A source in the middle of the grid, and receivers in a row across it: of what a step makes anew everywhere, the
+/// first.
+class Shot {
+ public:
+  Shot(const st::Request& request, st::Kernel& kernel, int steps)
+      : series_({1, {steps, 1, 1}}, request.type, steps),
+        records_({1, {std::int64_t{steps} * kReceivers, 1, 1}}, request.type, std::int64_t{steps} * kReceivers) {
+    const st::Stencil& stencil = request.stencil;
+    const auto whole = std::find_if(stencil.rotations.begin(), stencil.rotations.end(),
+                                    [&](const st::Rotation& made) { return st::layer_axis(stencil, made.from) < 0; });
+    std::array<double, st::kMaxRank> middle{};
+    for (int axis = 0; axis < stencil.rank; ++axis) {
+      middle[static_cast<std::size_t>(axis)] =
+          static_cast<double>(request.extents.n[static_cast<std::size_t>(axis)] / 2);
+    }
+    st::PointList list{.sources = 1, .source_cells = st::spread(0, whole->from, middle), .receivers = kReceivers};
+    for (int receiver = 0; receiver < kReceivers; ++receiver) {
+      std::array<double, st::kMaxRank> at = middle;
+      at[0] = static_cast<double>(request.extents.n[0]) * (receiver + 1) / (kReceivers + 1);
+      for (const st::PointCell& cell : st::spread(receiver, whole->to, at)) list.receiver_cells.push_back(cell);
+    }
+    points_.emplace(kernel.place_points(list));
+    std::vector<float> ones(static_cast<std::size_t>(steps), 1e-3F);
+    series_.copy_from(std::as_bytes(std::span(ones)));
+  }
+
+  void advance(const st::Kernel& kernel, std::vector<void*>& fields, int steps) const {
+    kernel.advance_with_points(*points_, {.series = series_.data(), .records = records_.data()}, nullptr, fields,
+                               steps);
+  }
+
+  static constexpr int kReceivers = 126;
+
+ private:
+  st::DeviceField series_, records_;
+  std::optional<st::Points> points_;
+};
+
+/// The median.
+template <class Advance>
+double seconds_of_run(st::DeviceContext& context, const Advance& advance) {
   constexpr int kRuns = 9;
   std::vector<double> seconds;
   for (int run = 0; run <= kRuns; ++run) {
     context.synchronize();
     const Clock::time_point begun = Clock::now();
-    kernel.advance(nullptr, data.fields, steps);
+    advance();
     context.synchronize();
     if (run > 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
   }
@@ -173,9 +215,15 @@ int run(const std::vector<std::string>& words) {
     fmt::print("after {} steps, beside kernels that nobody tuned:\n", compared);
     right = agree(request, start, fast, slow);
   }
-  const double seconds = seconds_of_run(context, kernel, fast, steps);
-  fmt::print("{} steps in {:.3f} ms: {:.1f} GStencil/s, all cells counted\n", steps, 1e3 * seconds,
-             static_cast<double>(request.extents.cells()) * steps / seconds / 1e9);
+  const auto say = [&](const std::string& what, const auto& advance) {
+    const double seconds = seconds_of_run(context, advance);
+    fmt::print("{} steps{} in {:.3f} ms: {:.1f} GStencil/s, all cells counted\n", steps, what, 1e3 * seconds,
+               static_cast<double>(request.extents.cells()) * steps / seconds / 1e9);
+  };
+  say("", [&] { kernel.advance(nullptr, fast.fields, steps); });
+  const Shot shot(request, kernel, steps);
+  say(fmt::format(" with a source and {} receivers", Shot::kReceivers),
+      [&] { shot.advance(kernel, fast.fields, steps); });
   return right ? 0 : 1;
 }
 

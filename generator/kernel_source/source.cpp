@@ -239,7 +239,7 @@ KernelSource generate_with_points(const Candidate& candidate, std::string_view e
 
 Tuning measuring_tuning(const Problem& measured) {
   Tuning tuning = direct_family().defaults(measured).front();
-  if (measured.extents.rank > 1) tuning.register_y = 4;
+  if (measured.extents.rank > 1) tuning.register_y = 8;
   return tuning;
 }
 
