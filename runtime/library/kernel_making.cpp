@@ -96,17 +96,20 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
-constexpr double kTrusted = 0.8;  // of a predicted rate beside measured ones: few kernels miss theirs by more
+constexpr double kTrusted = 0.7;  // of a predicted rate beside measured ones: few kernels miss theirs by more
 
 double trusted_rate(const Evidence& evidence) {
   return evidence.gstencils * (evidence.match == Match::predicted ? kTrusted : 1);
 }
 
-/// GStencil/s of a step that these make one after another on their grid: as they were timed on it, else by the model.
+/// GStencil/s of a step that these make one after another: as they were timed, unless on a much larger grid, whose rate
+/// a small one does not reach; then by the model.
 double rate_on_grid(const std::vector<StageKernel>& stages, const LookupTarget& target) {
+  constexpr std::int64_t kMuchLarger = 8;  // times the cells: twice as long on each axis
   double time = 0;
   for (const StageKernel& stage : stages) {
-    const bool is_timed = stage.evidence.match <= Match::same_form;
+    const bool is_timed = stage.evidence.match < Match::predicted &&
+                          stage.evidence.tuned_extents.cells() <= kMuchLarger * stage.problem.extents.cells();
     const double rate =
         is_timed ? stage.evidence.gstencils : kTrusted * expected_rate(stage.problem, target, stage.tuning);
     if (!(rate > 0)) return 0;
