@@ -153,7 +153,7 @@ class DeviceLaunch {
   std::optional<std::string> compare_cell(std::size_t output, std::int64_t index, const std::byte* cells) const {
     const std::array<std::int64_t, kMaxRank> at{index % problem_.pitch, index / problem_.pitch % problem_.extents.n[1],
                                                 index / problem_.pitch / problem_.extents.n[1]};
-    const std::size_t cell_bytes = size_of(problem_.type);
+    const std::size_t cell_bytes = size_of(storage_of(problem_, data_.expected[output].field));
     const std::byte* cell = cells + static_cast<std::size_t>(index) * cell_bytes;
     const auto where = [&] { return fmt::format("cell ({},{},{}) of output {}", at[0], at[1], at[2], output); };
     const ReferenceField& expected = data_.expected[output];
