@@ -1,4 +1,4 @@
-# `stencil-tune kernel` as a user runs it, on a GPU that is made of the CPU.
+# `stencil-tune kernel` and `tune` as a user runs them, on a GPU that is made of the CPU.
 add_executable(stencil_tune_on_host_program
   kernel_command/program_on_host.cpp
   measure/host_checks.cpp
@@ -13,6 +13,7 @@ stencil_tune_add_test(kernel_command_test
   LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
 target_compile_definitions(kernel_command_test PRIVATE
   STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil_tune_on_host_program>"
+  STENCIL_TUNE_TEMPLATES="${PROJECT_BINARY_DIR}/generator/templates"
   STENCIL_TUNE_SAXPY_REFERENCE="$<TARGET_FILE:stencil_tune_saxpy_reference>"
   STENCIL_TUNE_TEST_CACHE="${CMAKE_CURRENT_BINARY_DIR}/kernel_command_cache")
 add_dependencies(kernel_command_test stencil_tune_on_host_program stencil_tune_saxpy_reference)

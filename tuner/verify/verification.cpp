@@ -98,8 +98,9 @@ void Verification::prepare_fields(const CheckedLaunch& launch) {
     kernels_.poison(
         {device_pointer(fields.whole(place)), cells + 2 * FieldSet::guard_cells(type), static_cast<int>(type), 0});
   };
-  for (const Stored& stored : stored_by(launch)) {
-    poison(stored.place, storage_of(problem, stored.field), problem.allocated_cells());
+  const std::vector<int> places = launch_buffers(problem, steps).outputs, names = kernel_outputs(problem, steps);
+  for (std::size_t i = 0; i < names.size(); ++i) {  // stored_by() would compute the levels, before there are inputs
+    poison(places[i], storage_of(problem, names[i]), problem.allocated_cells());
   }
   for (int field : kernel_inputs(problem, steps)) {
     poison(field, storage_of(problem, field), std::max(problem.allocated_cells(), cells_of_field(problem, field)));

@@ -178,19 +178,13 @@ class Equation:
         return self._known[memory]
 
     def second(self, axis: str, of: str) -> str:
-        """The second derivative. The memory variable of its inner first derivative is made by a sweep of its own. Of accuracy
-        order 2, where two neighbours alone read it, it is made again for each of them: a step of one sweep fuses better."""
+        """The second derivative."""
         if not any(self.grid.layers[axis]):
             return self.bare("second", axis, of)
         inner = f"psi_{axis}_{of}"
-        after = self._memory(axis, inner, "forward", self.bare("forward", axis, of))
-        if self.grid.accuracy == 2:
-            first = self._within(axis, after)
-            self._beside[inner + "_next"] = first
-        else:
-            first = inner + "_next"
-            self._earlier[first] = after
-        text = " + ".join(self.bare(kind, axis, what, written_out=True) for kind, what in (("second", of), ("backward", first)))
+        self._earlier[inner + "_next"] = self._memory(axis, inner, "forward", self.bare("forward", axis, of))
+        text = " + ".join(self.bare(kind, axis, what, written_out=True)
+                          for kind, what in (("second", of), ("backward", inner + "_next")))
         return self._stretched(axis, f"zeta_{axis}_{of}", text, "second")
 
     def stage(self, **updates: str) -> None:
@@ -244,25 +238,16 @@ class Equation:
         if ratio != 1:
             self._coefficients[f"ratio_{axis}"] = ratio
         form = _WRITTEN_OUT[kind] if written_out and ratio == 1 and self.grid.accuracy == 2 else _DERIVATIVES[kind][0]
-        factor = f"ratio_{axis}*" * (ratio != 1) * (1 + (kind == "second"))
-        return factor + form.format(axis, of, self.grid.accuracy)
-
-    def _named(self, text: str) -> str:
-        name = f"e{len(self._let)}"
-        self._let[name] = text
-        return name
-
-    def _within(self, axis: str, text: str) -> str:
-        """What is 0 in no layer's cells."""
-        return self._named(f"select({axis}_in_layer, {text}, 0)")
+        return f"ratio_{axis}*" * (ratio != 1) * (1 + (kind == "second")) + form.format(axis, of, self.grid.accuracy)
 
     def _stretched(self, axis: str, memory: str, derivative: str, kind: str) -> str:
         if not any(self.grid.layers[axis]):
             return derivative
-        bare = self._named(derivative)
-        after = self._within(axis, self._memory(axis, memory, kind, bare))
-        self._beside[memory + "_next"] = after
-        return f"{bare} + {after}"
+        number = len(self._let) // 2
+        self._let[f"d{number}"] = derivative
+        self._let[f"s{number}"] = f"select({axis}_in_layer, {self._memory(axis, memory, kind, f'd{number}')}, 0)"
+        self._beside[memory + "_next"] = f"s{number}"
+        return f"d{number} + s{number}"
 
     def _memory(self, axis: str, name: str, kind: str, derivative: str) -> str:
         """What it is after a step."""

@@ -348,5 +348,21 @@ TEST_F(KernelCommand, AReferenceThatDoesNotCompileEndsWithTheCompilersWords) {
   EXPECT_NE(result.err.find("undeclared"), std::string::npos) << result.err;
 }
 
+// ---- stencils on the same GPU
+
+/// Device code of the check too: its inputs are filled before the reference of the steps is made of them.
+TEST_F(KernelCommand, ATunedStencilIsComparedAfterFusedSteps) {
+  ::setenv("CPLUS_INCLUDE_PATH", STENCIL_TUNE_TEMPLATES, 1);  // kernels of stencils include the templates
+  const std::string code = "system.bx32.by2.ry4.pf1.t2";
+  const ProgramRun result =
+      run("tune --stencil corpus/acoustic3d_o2.toml --dims 40x20x20 --pitch 64 --steps 8 --json -q " +
+          ("--budget 300s --candidates " + code));
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_TRUE(json.contains("kernels")) << result.out;
+  EXPECT_EQ(json["kernels"][0]["code"], code) << json["kernels"];
+  EXPECT_EQ(json["kernels"][0]["outcome"], "ok");
+}
+
 }  // namespace
 }  // namespace stencil_tune

@@ -175,7 +175,7 @@ WinnerRecord PointCase::winner() const {
                           .boundaries = boundaries,
                           .extents = extents,
                           .pitch = of.pitch,
-                          .steps = fused() > 1 ? 100 : 1};
+                          .steps = fused() > 1 || of.stage == kWholeStep ? 100 : 1};
   record.trial.platform.architecture = "sm_90";
   record.trial.code = code;
   record.trial.rate = 1;
