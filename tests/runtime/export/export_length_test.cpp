@@ -67,11 +67,11 @@ Length limit_of_kind(const Tuning& tuning) {
     return more ? Length{1850, 1290} : Length{1645, 1125};
   }
   if (tuning.family->name == "system")
-    return {2060, 1506};  // with what outputs keep of their boxes, updates along axes
+    return {2085, 1520};  // with what outputs keep of their boxes, updates along axes
   if (tuning.family->name == "systolic") return {1180, 840};
-  if (tuning.family->name == "direct") return {510, 355};
+  if (tuning.family->name == "direct") return {515, 360};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{775, 565} : Length{665, 475};
-  return tuning.keeps == Keeps::sums ? Length{605, 430} : Length{510, 355};
+  return tuning.keeps == Keeps::sums ? Length{615, 435} : Length{525, 365};
 }
 
 Length limit_of(const Problem& problem, const Tuning& tuning) {
@@ -119,7 +119,7 @@ TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
 }
 
 TEST(ExportLength, FusedAndSingleStepsOfOneFamilyHaveTheTemplatesOnce) {
-  constexpr std::ptrdiff_t kBoth = 2300, kOfPlaced = 360;
+  constexpr std::ptrdiff_t kBoth = 2310, kOfPlaced = 380;
   const auto corpus = corpus_by_key();
   int files = 0;
   for (const WinnerRecord& winner : with_pretuned({})) {
