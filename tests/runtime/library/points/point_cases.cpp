@@ -141,8 +141,7 @@ std::vector<PointCase> point_cases() {
       system("wave3d_rests", kWave3d, everywhere(hold), "system.bx32.by8.rx2.v2.pf2.t2.ch2.rest.fillplain"),
       system("wave3d_rim", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry4.v2.pf1.t3.ch2.rim"),
       // The first of two tiles ends a row before the grid, and leaves two of its own to the second.
-      system("wave3d_rim_of_held_rows", kWave3dOfOrder4, everywhere(hold),
-             "system.bx32.by14.rx2.ry3.v2.pf1.t2.ch2.rim"),
+      system("wave3d_rim_of_held_rows", kWave3dOfOrder4, everywhere(hold), "system.bx32.by14.ry3.pf1.t2.ch2.rim"),
       system("yee3d", kYee3d, everywhere(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2"),
       system("yee3d_periodic", kYee3d, everywhere(periodic), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"),
       system("wave3d_along_y", kWave3d, kTurning, "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3.walky.u2"),
