@@ -12,7 +12,7 @@
 
 namespace stencil_tune {
 
-constexpr int kLanes = 32;  // of the warp that joins
+constexpr int kLanes = 32;  // the warp that joins has
 
 enum class Reduction { sum, minimum, maximum };
 

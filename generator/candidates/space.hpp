@@ -16,7 +16,7 @@ namespace stencil_tune {
 class Space {
  public:
   Space(const Problem& problem, const Limits& limits);
-  /// Of one family alone: made in microseconds, since nothing is drawn to find out whether it has legal candidates.
+  /// One family alone: made in microseconds, since nothing is drawn to find out whether it has legal candidates.
   Space(const Problem& problem, const Limits& limits, const Family& family);
   Space(const Problem& problem, Limits&& limits) = delete;
   Space(Problem&& problem, const Limits& limits) = delete;

@@ -50,7 +50,7 @@ struct Problem {
   std::int64_t array_cells(std::size_t axis) const noexcept { return whole[axis] != 0 ? whole[axis] : extents.n[axis]; }
   std::int64_t plane_cells() const noexcept { return pitch * array_cells(1); }
   std::int64_t allocated_cells() const noexcept { return plane_cells() * extents.n[2]; }
-  std::size_t field_bytes() const noexcept;  ///< of the array whose cells are widest
+  std::size_t field_bytes() const noexcept;  ///< what the array with the widest cells takes
 };
 
 /// The type that the field's cells are stored in.

@@ -70,7 +70,7 @@ class KernelBase:
         self.stencil = stencil
         self._grid = grid
         self._native = _native.library()
-        self._types = [stencil.storages.get(name, grid.dtype) for name in stencil.fields]  # of cells, by field
+        self._types = [stencil.storages.get(name, grid.dtype) for name in stencil.fields]  # what cells are, by field
         self._profiles = [_shape_of(along, grid) for along in stencil._along]  # shapes; None: a field of the whole grid
 
     @property

@@ -47,7 +47,7 @@ class Stencil:
         self._file_name = file_name  # name of a definition's file, which is the stencil's where the text says none
         self._derivatives: dict[str, Stencil] = {}
         batches = sum(word.startswith("b") for word in source[2].split())
-        self._text_rank = native.stencil_rank(handle) - batches  # of the text, before it was made a batch
+        self._text_rank = native.stencil_rank(handle) - batches  # the text's, before it was made a batch
         self._written = json.dumps([*source, self._text_rank, file_name])  # what written_stencil() reads
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()

@@ -22,7 +22,7 @@ void check_address(const Problem& problem, std::size_t alignment, std::span<void
   const auto index = static_cast<std::size_t>(field);
   const std::uintptr_t where = address(fields[index]);
   const std::size_t cell = size_of(storage_of(problem, field));
-  alignment = std::max(cell, alignment * cell / widest_cell_bytes(problem));  // of as many cells as of the widest
+  alignment = std::max(cell, alignment * cell / widest_cell_bytes(problem));  // as many cells as of the widest
   if (is_profile(problem.stencil, field)) alignment = cell;                   // read cell by cell
   if (where == 0) refuse(fmt::format("field '{}' is a null pointer", problem.stencil.fields[index]));
   if (where % alignment != 0) {

@@ -42,7 +42,7 @@ class Winners {
     return winners_of_all_layers(database_.get(), query, site());
   }
 
-  /// Of all stencils; they are read once, which takes milliseconds.
+  /// All stencils' winners; they are read once, which takes milliseconds.
   std::span<const WinnerRecord> all() {
     const WinnerQuery query{.kind = SubjectKind::stencil, .predicted = false, .count_trials = false};
     if (!all_) all_ = winners_of_all_layers(database_.get(), query, site());

@@ -86,7 +86,7 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const St
 /// A kernel that fuses steps, to compile while the strategy still looks around: by the model the best of a few, with
 /// one row a thread, the fewest steps and nothing unrolled where that is legal. Nothing where none is found.
 std::optional<Tuning> first_to_fuse(const Problem& problem, const Space& space, const CostModel& model) {
-  constexpr int kDraws = 50;  // of a family: a tenth of a second where few candidates are legal
+  constexpr int kDraws = 50;  // in a family: a tenth of a second where few candidates are legal
   std::mt19937_64 random(1);
   std::optional<Tuning> best;
   double least = std::numeric_limits<double>::infinity();

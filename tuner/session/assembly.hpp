@@ -24,7 +24,7 @@ struct TuningSettings {
   std::uint64_t seed = 1;
   int jobs = 0;                                    ///< compilers at once; 0: one per usable core
   bool is_exhaustive = false;                      ///< every legal candidate of a stencil, in place of a search
-  bool every_stage = false;                        ///< of a step, also where whole steps beat what these can reach
+  bool every_stage = false;                        ///< each is tuned, also where whole steps beat what these can reach
   int beside = 1;                                  ///< grids that run at once while a stencil's candidate is timed
   std::vector<std::string> candidates{};           ///< codes and names of the textbook: these alone; empty: search
   const std::atomic<bool>* stop = &kNeverStopped;  ///< set by a signal handler: sessions end in good order
@@ -59,7 +59,7 @@ struct StencilSearch {
   std::vector<Tuning> asked;          ///< settings.candidates
   std::vector<WinnerRecord> winners;  ///< of every stencil: the database's, the site's, those that ship
   std::optional<Tuning> drawn;        ///< a candidate that fuses steps, where none of these winners' does
-  std::vector<Tuning> warm_starts;    ///< of these, those that fuse steps first; none where candidates are asked for
+  std::vector<Tuning> warm_starts;    ///< those that fuse steps first; none where candidates are asked for
   std::unique_ptr<Strategy> strategy;
 };
 

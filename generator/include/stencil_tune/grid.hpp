@@ -83,7 +83,7 @@ struct WholeRange {
   double least = 0;
   double largest = 0;
 };
-WholeRange range_of(ElementType whole) noexcept;  ///< of u8 to i32
+WholeRange range_of(ElementType whole) noexcept;  ///< whole: u8 to i32
 
 std::string_view name(ElementType type) noexcept;      ///< "f32"
 std::string_view name(Boundary boundary) noexcept;     ///< "hold"

@@ -143,7 +143,7 @@ struct LayerField {
 /// are stored: StencilBuilder::value() and stored() stand between them and the field's values.
 struct FieldStorage {
   int field = 0;                        ///< index into fields
-  ElementType type = ElementType::f32;  ///< of its cells in memory
+  ElementType type = ElementType::f32;  ///< what its cells are in memory
 };
 
 /// A word for what lies beyond an edge. Kernels know the first five themselves (Boundary).

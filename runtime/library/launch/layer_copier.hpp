@@ -30,7 +30,7 @@ class LayerCopier {
     const void* from = nullptr;
     void* to = nullptr;
     std::size_t stage = 0;       ///< the stage whose layers they are
-    std::size_t cell_bytes = 0;  ///< of a cell of both
+    std::size_t cell_bytes = 0;  ///< a cell's, in both
   };
 
   /// Asynchronous. Throws Error(invalid_argument) where it was not prepared in the context.

@@ -14,8 +14,8 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kWalks = 3;    // more starts, or one of each family, gained nothing in leave-one-out
-constexpr int kMostRounds = 12;      // of a walk; most end after four
-constexpr double kLeastGain = 1.04;  // of a walk over the best start; 1 to 1.06 did as well
+constexpr int kMostRounds = 12;      // a walk's; most end after four
+constexpr double kLeastGain = 1.04;  // what a walk must gain over the best start; 1 to 1.06 did as well
 
 /// The candidate with the widest vectors that are legal here.
 std::optional<Tuning> narrowed(const Problem& problem, const LookupTarget& target, Tuning tuning) {

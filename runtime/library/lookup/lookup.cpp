@@ -309,7 +309,7 @@ std::optional<Choice> predict_choice(const Problem& problem, const LookupTarget&
 
 std::string tuning_command(const Problem& problem) {
   constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-  std::string stencil = problem.stencil.name;  // of a one-liner: its text, or what parse_stencil() calls it
+  std::string stencil = problem.stencil.name;  // a one-liner's: its text, or what parse_stencil() calls it
   if (stencil == "expression") stencil = "...";
   const bool is_text = stencil.find_first_not_of(kOfNames) != std::string::npos;
   std::string command =

@@ -16,7 +16,7 @@ struct Layout {
   long long low[3];
   long long high[3];
   int boundary[3];  ///< as enum Boundary counts
-  int type;         ///< of the field's cells, as enum ElementType counts
+  int type;         ///< what the field's cells are, as enum ElementType counts
 };
 
 /// Which numbers the inputs hold.
@@ -67,8 +67,8 @@ STENCIL_TUNE_BOTH double input_value(unsigned long long seed, unsigned long long
   }
 }
 
-/// A type of whole numbers holds them as they are where they are few, or 0 and 1. Of others half of the cells hold one of
-/// the eight least, which select among few, and the other half any number of the range, up to 2^20.
+/// A type of whole numbers holds them as they are where they are few, or 0 and 1. Of others half of the cells hold one
+/// of the eight least, which select among few, and the other half any number of the range, up to 2^20.
 STENCIL_TUNE_BOTH double input_as_stored(double value, const Input& input, int type) {
   if (!is_whole_type(type)) return value;
   const double largest = fmin(largest_whole(type), 0x1p20);
@@ -77,7 +77,7 @@ STENCIL_TUNE_BOTH double input_as_stored(double value, const Input& input, int t
   const double scaled = fabs(value) / input.scale;  // slopes have 1
   const bool positive = input.pattern != Pattern::signed_unit;
   const double unit = positive ? fmax(0.0, (scaled - 0.25) / 0.75) : scaled;  // [0, 1]
-  const double least = positive ? 1 : 0;                                        // a divisor is not 0
+  const double least = positive ? 1 : 0;                                      // a divisor is not 0
   const double number = unit < 0.5 ? floor(16 * unit) : floor((2 * unit - 1) * largest);
   return is_signed && !positive && value < 0 ? -number : fmax(least, number);
 }
@@ -92,7 +92,7 @@ struct FillArguments {
 struct PoisonArguments {
   void* cells;
   long long count;
-  int type;  ///< of the cells, as enum ElementType counts
+  int type;  ///< what the cells are, as enum ElementType counts
   int reserved;
 };
 
@@ -112,7 +112,7 @@ struct ReferenceInput {
   const void* cells;        ///< memory, as kernels have it
   ComputedBox computed[2];  ///< read instead in their boxes; the second one where the first has nothing
   int along;                ///< a profile's axes, a bit each, x the lowest, or kAlongTime; 0: a field of the whole grid
-  int type;                 ///< of the cells in memory, as enum ElementType counts
+  int type;                 ///< what the cells in memory are, as enum ElementType counts
 };
 
 /// Rows of the box are numbered along y, then z.
