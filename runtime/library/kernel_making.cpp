@@ -119,7 +119,9 @@ double rate_on_grid(const std::vector<StageKernel>& stages, const LookupTarget& 
   return 1 / time;
 }
 
-constexpr int kSideStreams = 8;  // for the zones of a grid
+// For the zones of a grid: with the caller's own as many as a process has hardware queues. Two streams of one queue
+// wait for each other.
+constexpr int kSideStreams = 7;
 
 /// The first kernel of a part in zones sees to the layers of all.
 std::vector<HeldOutput> held_by(const Problem& step, const PlanPart& part, const StageKernel& stage) {

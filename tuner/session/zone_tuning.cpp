@@ -19,14 +19,13 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostRounds = 3;          // numbers of steps that are tried
-constexpr double kLeastRoundS = 60;     // seconds of one: wide kernels compile for 5 to 10 s each ...
-constexpr double kLeastFlatS = 25;      // ... and those that walk along rows for less
+constexpr double kLeastZoneS = 15;      // seconds for each zone of one: wide kernels compile for 5 to 10 s each
 constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps are fast
 /// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
 constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
 constexpr double kSmallShare = 0.25;  // the small ones' share of the budget
 constexpr double kLeastSmallS = 10;   // seconds of one: its first candidates compile for as long as others'
-constexpr double kEqualShare = 0.5;   // what all zones of a round share alike; the rest goes by their cells
+constexpr double kEqualShare = 0.7;   // what all zones of a round share alike; the rest goes by their cells
 constexpr double kMostBeside = 16;    // zones that run at once while one is timed
 constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
 
@@ -76,9 +75,9 @@ void tune_parts(std::span<ZonedSteps::Part* const> parts, const Target& target, 
   }
 }
 
+/// The inside, and a zone for each axis.
 int rounds_within(double budget_s, int rank) {
-  return static_cast<int>(
-      std::clamp(budget_s / (rank == 3 ? kLeastRoundS : kLeastFlatS), 1.0, static_cast<double>(kMostRounds)));
+  return static_cast<int>(std::clamp(budget_s / (kLeastZoneS * (1 + rank)), 1.0, static_cast<double>(kMostRounds)));
 }
 
 /// What earlier sessions found for numbers of steps of which they tuned all zones.

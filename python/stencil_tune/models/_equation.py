@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from .. import _values
@@ -19,11 +20,8 @@ _LEAST_SHIFT = 0.03
 _ACCURACIES = (2, 4, 8)
 _TYPES = {"f64": "float64", "f32": "float32", "f16": "float16"}
 
-#: Derivatives on a grid of spacing 1, and how many cells after a cell's middle each stands: profiles are of the same place, or
-#: layers send back -50 dB. Those of accuracy order 2 are written out: this form is the one that is tuned.
-_DERIVATIVES = {"forward": ("d_{0}_forward({1}, accuracy={2})", 0.5), "backward": ("d_{0}_backward({1}, accuracy={2})", 0.0),
-                "second": ("d_{0}{0}({1}, accuracy={2})", 0.0)}
-_WRITTEN_OUT = {"backward": "{1} - {1}[{0}-1]", "second": "{1}[{0}+1] - 2*{1} + {1}[{0}-1]"}
+#: Where a derivative stands, in cells after a cell's middle: profiles are of the same place, or layers send back -50 dB.
+_PLACES = {"forward": 0.5, "backward": 0.0, "second": 0.0}
 
 Cells = Any  # a number, or an array that goes with the grid's shape, as NumPy has it
 Layer = int | str
@@ -160,8 +158,7 @@ class Equation:
         self._boundary = dict(boundary or {})
         self._let: dict[str, str] = {}
         self._stages: list[dict[str, str]] = []
-        self._earlier: dict[str, str] = {}  # what the next stage reads at neighbours
-        self._beside: dict[str, str] = {}  # what it writes beside its own
+        self._beside: dict[str, str] = {}  # what the next stage writes beside its own
         self._known: dict[str, str] = {}  # derivatives by their memory variables
         self._memories: dict[str, str] = {}  # axis by name
         self._profiles: dict[str, tuple[str, float]] = {}  # axis and place by name
@@ -178,21 +175,21 @@ class Equation:
         return self._known[memory]
 
     def second(self, axis: str, of: str) -> str:
-        """The second derivative."""
+        """The second derivative: the difference of two fluxes, half a cell ahead and behind. The memory variable of a flux is
+        made again for both cells that read it, so that a step is one sweep and reads as far as the bare equation's."""
+        bare = self.bare("second", axis, of)
         if not any(self.grid.layers[axis]):
-            return self.bare("second", axis, of)
+            return bare
         inner = f"psi_{axis}_{of}"
-        self._earlier[inner + "_next"] = self._memory(axis, inner, "forward", self.bare("forward", axis, of))
-        text = " + ".join(self.bare(kind, axis, what, written_out=True)
-                          for kind, what in (("second", of), ("backward", inner + "_next")))
-        return self._stretched(axis, f"zeta_{axis}_{of}", text, "second")
+        flux = self._within(axis, self._memory(axis, inner, "forward", self._flux(axis, of)))
+        self._beside[inner + "_next"] = flux
+        ahead, behind = (self._per_spacing(axis, where) for where in (flux, f"{flux}[{axis}-1]"))
+        return self._stretched(axis, f"zeta_{axis}_{of}", f"{bare} + {ahead} - {behind}", "second")
 
     def stage(self, **updates: str) -> None:
         """The next sweep, by the names of the fields before it."""
-        if self._earlier:
-            self._stages.append(self._earlier)
         self._stages.append({**self._beside, **{f"{name}_next": text for name, text in updates.items()}})
-        self._earlier, self._beside = {}, {}
+        self._beside = {}
 
     def model(self, dt: float, speed: float, constants: Mapping[str, Cells], sources: Mapping[str, Cells],
               reflection: float = 1, frequency: float | None = None) -> Model:
@@ -232,22 +229,48 @@ class Equation:
             lines += [head, *(f'{name} = "{text}"' for name, text in entries.items())] if entries else []
         return "\n".join(lines) + "\n"
 
-    def bare(self, kind: str, axis: str, of: str, written_out: bool = False) -> str:
-        """A derivative as if there were no layers."""
+    def bare(self, kind: str, axis: str, of: str) -> str:
+        """A derivative as if there were no layers: "forward", "backward" or "second"."""
+        if kind != "second":
+            return self._per_spacing(axis, f"d_{axis}_{kind}({of}, accuracy={self.grid.accuracy})")
+        if self.grid.accuracy == 2:  # written out: this form is the one that is tuned
+            return self._per_spacing(axis, f"({of}[{axis}+1] - 2*{of} + {of}[{axis}-1])", 2)
+        return self._per_spacing(axis, f"d_{axis}{axis}({of}, accuracy={self.grid.accuracy})", 2)
+
+    def _flux(self, axis: str, of: str) -> str:
+        """Whose difference from the one a cell behind is the second derivative."""
+        m = self.grid.accuracy // 2
+        square = math.factorial(m)**2
+        taps = [Fraction(2 * (-1)**(k + 1) * square, k**2 * math.factorial(m - k) * math.factorial(m + k)) for k in range(1, m + 1)]
+        weights = [sum(taps[k:], Fraction()) for k in range(m)]
+        pairs = [f"({of}[{axis}+{k + 1}] - {of}{f'[{axis}-{k}]' * (k > 0)})" for k in range(m)]
+        terms = [f"{abs(weight)}*{pair}".removeprefix("1*") for weight, pair in zip(weights, pairs)]
+        return self._per_spacing(axis, "(" + terms[0] + "".join(
+            f" {'-' if weight < 0 else '+'} {term}" for weight, term in zip(weights[1:], terms[1:])) + ")")
+
+    def _per_spacing(self, axis: str, difference: str, power: int = 1) -> str:
         ratio = self.grid.unit / self.grid.spacing[axis]
-        if ratio != 1:
-            self._coefficients[f"ratio_{axis}"] = ratio
-        form = _WRITTEN_OUT[kind] if written_out and ratio == 1 and self.grid.accuracy == 2 else _DERIVATIVES[kind][0]
-        return f"ratio_{axis}*" * (ratio != 1) * (1 + (kind == "second")) + form.format(axis, of, self.grid.accuracy)
+        if ratio == 1:
+            return difference
+        self._coefficients[f"ratio_{axis}"] = ratio
+        return f"ratio_{axis}*" * power + difference
+
+    def _named(self, text: str) -> str:
+        name = f"e{len(self._let)}"
+        self._let[name] = text
+        return name
+
+    def _within(self, axis: str, text: str) -> str:
+        """What is 0 in no layer's cells."""
+        return self._named(f"select({axis}_in_layer, {text}, 0)")
 
     def _stretched(self, axis: str, memory: str, derivative: str, kind: str) -> str:
         if not any(self.grid.layers[axis]):
             return derivative
-        number = len(self._let) // 2
-        self._let[f"d{number}"] = derivative
-        self._let[f"s{number}"] = f"select({axis}_in_layer, {self._memory(axis, memory, kind, f'd{number}')}, 0)"
-        self._beside[memory + "_next"] = f"s{number}"
-        return f"d{number} + s{number}"
+        bare = self._named(derivative)
+        after = self._within(axis, self._memory(axis, memory, kind, bare))
+        self._beside[memory + "_next"] = after
+        return f"{bare} + {after}"
 
     def _memory(self, axis: str, name: str, kind: str, derivative: str) -> str:
         """What it is after a step."""
@@ -257,7 +280,7 @@ class Equation:
         return f"{b}*{name} + {a or f'{1 / (1 + _LEAST_SHIFT)}*({b} - 1)'}*{derivative}"
 
     def _profile_name(self, which: str, axis: str, kind: str) -> str:
-        place = _DERIVATIVES[kind][1]
+        place = _PLACES[kind]
         name = which + axis + ("_half" if place == 0.5 else "")
         self._profiles[name] = axis, place
         return name

@@ -163,6 +163,10 @@ class PlacementWriter {
   std::string place(const StageKernel& kernel, PartPoints& part, std::vector<unsigned>& captured) {
     const Candidate candidate(kernel.problem, kernel.tuning);
     const SeenPoints seen = seen_by(kernel, points_, cells_);
+    if (seen.list.source_cells.empty() && seen.list.receiver_cells.empty()) {
+      part.fused.emplace_back();
+      return "";
+    }
     if (std::string obstacle = points_obstacle(candidate, seen.list); !obstacle.empty()) return obstacle;
     const TilePoints sorted = sort_by_tiles(candidate, seen.list, seen.receivers);
     FusedPoints& fused = part.fused.emplace_back();
@@ -268,6 +272,7 @@ class PlacementWriter {
     for (PartPoints& part : state_.parts) {
       if (part.fused.empty()) continue;
       for (FusedPoints& fused : part.fused) {
+        if (fused.kernel == nullptr) continue;
         PointTables<double>& tables = fused.tables;
         move(tables.tiles);
         move(tables.planes);
@@ -295,8 +300,9 @@ class PlacementWriter {
     bool captures = false;
     for (std::size_t i = 0; i < state_.parts.size(); ++i) {
       for (std::size_t kernel = 0; kernel < state_.parts[i].fused.size(); ++kernel) {
-        const StageKernel& plain = state_.kernel->plan[i].stages[kernel];
-        state_.parts[i].fused[kernel].kernel->prepare(plain.whole->geometry().shared_bytes);
+        const auto& with_points = state_.parts[i].fused[kernel].kernel;
+        if (with_points == nullptr) continue;
+        with_points->prepare(state_.kernel->plan[i].stages[kernel].whole->geometry().shared_bytes);
         captures = true;
       }
     }

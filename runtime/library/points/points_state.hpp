@@ -14,10 +14,10 @@ namespace stencil_tune {
 
 /// The points of a kernel that fuses steps or stages.
 struct FusedPoints {
-  std::shared_ptr<LoadedKernel> kernel;
-  std::size_t parameter_multiple = 1;  ///< bytes that the kernel's parameter is a multiple of
-  PointTables<double> tables{};        ///< addresses; those of values may be floats'
-  std::size_t first_captured = 0;      ///< place of its first cell among those that the part captures
+  std::shared_ptr<LoadedKernel> kernel;  ///< null where it sees no points: the one without runs
+  std::size_t parameter_multiple = 1;    ///< bytes that the kernel's parameter is a multiple of
+  PointTables<double> tables{};          ///< addresses; those of values may be floats'
+  std::size_t first_captured = 0;        ///< place of its first cell among those that the part captures
 };
 
 /// The points in a part of the plan.

@@ -163,25 +163,23 @@ Outputs wave_in_a_sponge(const CellReader& at, const CoefficientReader& c) {
   return {{"p_next", sponge * (2 * at("p", 0, 0, 0) - before + c("c2") * speed * speed * laplacian)}};
 }
 
-/// Differences of a field along an axis; 0 in no layer of it where the field lives in layers.
-class Differences {
+/// A field along an axis.
+class Line {
  public:
-  Differences(const CellReader& at, int axis, int order) : at_(at), axis_(axis), order_(order) {}
+  Line(const CellReader& at, int axis, int order) : at_(at), axis_(axis), order_(order) {}
 
-  double read(const std::string& field, int along, bool in_layer = false) const {
-    const int x = axis_ == 0 ? along : 0, y = axis_ == 1 ? along : 0, z = axis_ == 2 ? along : 0;
-    return in_layer ? at_(std::string(1, "xyz"[axis_]) + "_in_layer", x, y, z) * at_(field, x, y, z)
-                    : at_(field, x, y, z);
-  }
-  /// Half a cell ahead, or behind.
-  double first(const std::string& field, bool ahead, bool in_layer = false) const {
-    const auto f = [&](int half) { return read(field, ahead ? (half + 1) / 2 : (half - 1) / 2, in_layer); };
-    return order_ == 2 ? f(1) - f(-1) : 9.0 / 8 * (f(1) - f(-1)) - 1.0 / 24 * (f(3) - f(-3));
+  double read(const std::string& field, int along) const {
+    return at_(field, axis_ == 0 ? along : 0, axis_ == 1 ? along : 0, axis_ == 2 ? along : 0);
   }
   double second(const std::string& field) const {
     const auto f = [&](int along) { return read(field, along); };
     if (order_ == 2) return f(1) - 2 * f(0) + f(-1);
     return -5.0 / 2 * f(0) + 4.0 / 3 * (f(1) + f(-1)) - 1.0 / 12 * (f(2) + f(-2));
+  }
+  /// Half a cell ahead of a cell: second() is the difference of two.
+  double flux(const std::string& field, int cell) const {
+    const auto f = [&](int along) { return read(field, cell + along); };
+    return order_ == 2 ? f(1) - f(0) : (15 * f(1) - 15 * f(0) - f(2) + f(-1)) / 12;
   }
 
  private:
@@ -189,44 +187,38 @@ class Differences {
   int axis_, order_;
 };
 
-/// Komatitsch and Martin's recursion for the two memory variables of each axis, as its own loop has it.
-std::vector<CellUpdate> wave_in_matched_layers(int rank, int order) {
-  const auto memory = [rank, order](const CellReader& at, const CoefficientReader&) {
-    Outputs outputs;
-    for (int axis = 0; axis < rank; ++axis) {
-      const Differences along(at, axis, order);
-      const std::string a(1, "xyz"[axis]);
-      const double kept = at("b" + a + "h", 0, 0, 0) * along.read("ps" + a, 0, true) +
-                          at("a" + a + "h", 0, 0, 0) * along.first("p", true);
-      outputs["ps" + a + "_next"] = at(a + "_in_layer", 0, 0, 0) == 0 ? 0 : kept;
-    }
-    return outputs;
-  };
-  const auto wave = [rank, order](const CellReader& at, const CoefficientReader&) {
+/// Komatitsch and Martin's recursion for the two memory variables of each axis.
+CellUpdate wave_in_matched_layers(int rank, int order) {
+  return [rank, order](const CellReader& at, const CoefficientReader&) {
     Outputs outputs;
     double sum = 0;
     for (int axis = 0; axis < rank; ++axis) {
-      const Differences along(at, axis, order);
+      const Line line(at, axis, order);
       const std::string a(1, "xyz"[axis]);
-      const double stretched = along.second("p") + along.first("ps" + a + "_next", false, true);
-      const bool inside = at(a + "_in_layer", 0, 0, 0) == 0;
+      const auto memory = [&](int cell) {
+        if (line.read(a + "_in_layer", cell) == 0) return 0.0;
+        return line.read("b" + a + "h", cell) * line.read("ps" + a, cell) +
+               line.read("a" + a + "h", cell) * line.flux("p", cell);
+      };
+      const double stretched = line.second("p") + memory(0) - memory(-1);
+      const bool inside = line.read(a + "_in_layer", 0) == 0;
       const double kept =
-          inside ? 0 : at("b" + a, 0, 0, 0) * along.read("zt" + a, 0, true) + at("a" + a, 0, 0, 0) * stretched;
+          inside ? 0 : line.read("b" + a, 0) * line.read("zt" + a, 0) + line.read("a" + a, 0) * stretched;
+      outputs["ps" + a + "_next"] = memory(0);
       outputs["zt" + a + "_next"] = kept;
       sum += stretched + kept;
     }
     outputs["p_next"] = 2 * at("p", 0, 0, 0) - at("p_prev", 0, 0, 0) + at("v", 0, 0, 0) * sum;
     return outputs;
   };
-  return {memory, wave};
 }
 
 }  // namespace
 
 void add_media(std::map<std::string, std::vector<CellUpdate>>& corpus) {
-  corpus["acoustic2d_o4_cpml"] = wave_in_matched_layers(2, 4);
-  corpus["acoustic3d_o2_cpml"] = wave_in_matched_layers(3, 2);
-  corpus["acoustic3d_o4_cpml"] = wave_in_matched_layers(3, 4);
+  corpus["acoustic2d_o4_cpml"] = {wave_in_matched_layers(2, 4)};
+  corpus["acoustic3d_o2_cpml"] = {wave_in_matched_layers(3, 2)};
+  corpus["acoustic3d_o4_cpml"] = {wave_in_matched_layers(3, 4)};
   corpus["acoustic3d_sponge"] = {wave_in_a_sponge};
   corpus["cahn_hilliard2d"] = {chemical_potential, flow_along_potential};
   corpus["fitzhugh_nagumo3d"] = {fitzhugh_nagumo};
