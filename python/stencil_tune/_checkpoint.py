@@ -18,7 +18,8 @@ from ._reference import ReferenceKernel, _numpy
 
 _FACTS = "checkpoint.json"  # the entry that says what the file is of
 _VERSION = 1
-_TYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "uint16"}  # NumPy's, of the entries
+#: NumPy's, of the entries.
+_TYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i32": "i4", "i16": "i2", "u16": "u2", "i8": "i1", "u8": "u1"}
 
 
 def save_run(path: str | os.PathLike[str], kernel: Kernel | ReferenceKernel, arrays: Sequence[Any], steps: int, *,
@@ -84,7 +85,7 @@ def load_run(path: str | os.PathLike[str], kernel: Kernel | ReferenceKernel, arr
         for place in store.places:
             with archive.open(f"{kernel.stencil.fields[place]}.npy") as entry:
                 cells[place] = _numpy().lib.format.read_array(entry, allow_pickle=False)
-            if cells[place].shape != store.shape(place) or cells[place].dtype != store.type:
+            if cells[place].shape != store.shape(place) or cells[place].dtype != store.type(place):
                 raise ValueError("cells of another shape")
         steps = _values.whole(facts["steps"], "steps", 0)
     for place, values in cells.items():
@@ -120,17 +121,20 @@ class _Store:
         if not isinstance(kernel, (Kernel, ReferenceKernel)):
             _values.refuse(kernel, "kernel", "lookup() makes one")
         self.kernel, stencil = kernel, kernel.stencil
-        self.type = _numpy().dtype(_TYPES[kernel.dtype])
         self.places = [place for place, name in enumerate(stencil.fields)
                        if name in stencil.inputs and stencil._along[place] != "t"]
         given = kernel._in_order(_values.arrays(arrays), {})
         for place in self.places if written else ():
-            if not _arrays.read(given[place]).writable:
+            if not _arrays.read_any(given[place]).writable:
                 raise ArgumentError(f"{stencil.fields[place]} is read-only, and what was saved goes there")
         if isinstance(kernel, Kernel):
             self._addresses, self._stream = kernel._addresses(given, stream, range(0))
         else:
             self._views = [kernel._view(array, place) for place, array in enumerate(given)]
+
+    def type(self, place: int) -> Any:
+        stencil = self.kernel.stencil
+        return _numpy().dtype(_TYPES[stencil.storages.get(stencil.fields[place], self.kernel.dtype)])
 
     def shape(self, place: int) -> tuple[int, ...]:
         profile = self.kernel._profiles[place]
@@ -153,11 +157,11 @@ class _Store:
 
     def _on_gpu(self, kernel: Kernel, place: int) -> tuple[Any, Any]:
         """A copy of an array's memory as far as it is surely the array's, to its last cell, and a view of the cells in it."""
-        shape, numpy = self.shape(place), _numpy()
+        shape, kind, numpy = self.shape(place), self.type(place), _numpy()
         row = kernel.pitch if kernel._profiles[place] is None else shape[-1]
-        strides = [self.type.itemsize * step for step in (*_arrays.dense_strides((*shape[:-1], row))[:-1], 1)]
+        strides = [kind.itemsize * step for step in (*_arrays.dense_strides((*shape[:-1], row))[:-1], 1)]
         last = sum((extent - 1) * step for extent, step in zip(shape, strides))
-        room = numpy.empty(last // self.type.itemsize + 1, self.type)
+        room = numpy.empty(last // kind.itemsize + 1, kind)
         kernel._native.check(kernel._native.read_array_on_device(
             kernel._handle, self._stream, room.ctypes.data, self._addresses[place], room.nbytes))
         return room, numpy.lib.stride_tricks.as_strided(room, shape, strides)

@@ -72,6 +72,24 @@ def test_a_wave_in_layers_with_points(where, tmp_path):
     numpy.testing.assert_array_equal(numpy.concatenate([host(early), host(late)]), host(records))
 
 
+def test_fields_stored_in_types_of_their_own(where, tmp_path):
+    device, make = where
+    grown = st.stencil("u_next = u + 0.5*mask + 0.25*(u[x+1] - u)*h; storage mask = u8; storage h = f16", rank=2)
+    kernel = st.lookup(grown, shape=(9, 40), dtype="f64", device=device)
+    fields = {"u": numpy.random.default_rng(1).random((9, 40)), "mask": numpy.arange(360, dtype="u1").reshape(9, 40),
+              "h": numpy.linspace(0, 1, 360, dtype="f2").reshape(9, 40)}
+    fields = {name: fields.get(name, numpy.zeros((9, 40))) for name in grown.arguments}
+    arrays = copies(make, fields)
+    kernel.advance(arrays, steps=CUT)
+    st.save_run(tmp_path / "run.npz", kernel, arrays, CUT)
+    again = garbage(make, fields)
+    assert st.load_run(tmp_path / "run.npz", kernel, again) == CUT
+    for name, array, wanted in zip(grown.arguments, again, arrays):
+        if name in grown.inputs:
+            assert host(array).dtype == fields[name].dtype
+            numpy.testing.assert_array_equal(host(array), host(wanted), err_msg=name)
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f2"])
 def test_places_and_numbers_of_steps(where, tmp_path, dtype):
     device, make = where
