@@ -1,7 +1,9 @@
 #include "tuner/session/zone_tuning.hpp"
 
+#include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/cut/zones.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "tuner/session/divided_budget.hpp"
 #include "tuner/session/trials/trial_record.hpp"
 #include "tuner/subject/stencil_subject.hpp"
@@ -110,11 +112,25 @@ auto fastest(const Problem& step, All& all) {
   return best;
 }
 
-/// Two, four in planes, or one where the inside has many fields: then more steps while they are faster, else fewer.
-/// Those that are fastest where all around them are known.
-int next_steps(const Problem& step, const std::vector<ZonedSteps>& known) {
-  const std::size_t fields = zones(step, 1).front().problem.step.state.size();
-  const int first = fields > kManyFields ? 1 : std::min(step.extents.rank == 3 ? 2 : 4, step.steps);
+/// What made the inside of a grid of another size fastest; two, four in planes, or one where it has many fields.
+int first_steps(const Problem& step, const Target& target, Database& database) {
+  const Problem inside = zones(step, 1).front().problem;
+  const ProblemKey key = problem_key(inside);
+  const WinnerQuery alike{
+      .stencil_key = key.stencil_key, .stage = key.stage, .type = key.type, .gpu = target.gpu(), .count_trials = false};
+  int first = inside.step.state.size() > kManyFields ? 1 : step.extents.rank == 3 ? 2 : 4;
+  double best_rate = 0;
+  for (const WinnerRecord& winner : winners_of_all_layers(&database, alike)) {
+    if (winner.trial.rate <= best_rate || !is_readable(winner.trial)) continue;
+    best_rate = winner.trial.rate;
+    first = sweeps_per_launch(parse_code(winner.trial.code));
+  }
+  return std::min({first, step.steps, kMostStepsInZones});
+}
+
+/// The first, then more steps while they are faster, else fewer. Those that are fastest where all around them are
+/// known.
+int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& known) {
   const auto fastest_known = fastest(step, known);
   const bool has_best = fastest_known != known.end();
   const int best = has_best ? fastest_known->steps : first;
@@ -139,6 +155,7 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
                                       Database& database, SessionObserver& observer) {
   std::vector<ZonedSteps> all = found_before(step, target, settings.session.objective, database);
   DividedBudget budgets(settings);
+  const int first = first_steps(step, target, database);
   const int rounds = rounds_within(settings.session.budget_s, step.extents.rank);
   std::set<int> tuned;
   const auto tune = [&](ZonedSteps& zoned, bool small, const TuningSettings& of_round) {
@@ -154,7 +171,7 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
   };
   for (int round = 0; round < rounds && !*settings.stop; ++round) {
     ZonedSteps zoned;
-    zoned.steps = next_steps(step, all);
+    zoned.steps = next_steps(step, first, all);
     if (!tuned.insert(zoned.steps).second) break;
     zoned.parts = parts_of(step, zoned.steps);
     if (zoned.parts.empty()) break;
