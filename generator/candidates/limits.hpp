@@ -17,6 +17,7 @@ struct Limits {
   int registers_per_sm = 65536;
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
+  int multiprocessors = 132;              ///< the GPU's; an H200's where the architecture alone is known
   std::size_t shared_per_block = 232448;  ///< with opt-in, bytes
   std::size_t shared_per_sm = 233472;
   int least_fused_steps = 1;                               ///< more where launches of fewer steps are of no use

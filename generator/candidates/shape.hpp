@@ -95,6 +95,7 @@ struct KernelShape {
   bool rows_of_whole_lines = false;  ///< rows in shared memory are whole 128-byte lines of the grid's
   bool uses_tensor_maps = false;     ///< planes are copied by TMA
   bool copies_lines = false;         ///< bulk copies move whole words of 16 bytes
+  bool together = false;             ///< blocks wait for each other: all run at once, and know how many steps they make
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< pipeline of planes: the lowest one in reach from which a step loads something
   FusedLevels fused;           ///< the geometry of a launch that makes several sweeps

@@ -102,6 +102,7 @@ LaunchGeometry launch_geometry(const Candidate& candidate, const Box& box) {
   geometry.block = {static_cast<unsigned>(tuning.block_x), static_cast<unsigned>(tuning.block_y),
                     static_cast<unsigned>(tuning.block_z * tuning.groups)};
   geometry.shared_bytes = candidate.shape().shared.bytes;
+  geometry.together = candidate.shape().together;
   if (box.cells() == 0) {
     geometry.grid = {0, 0, 0};
     return geometry;
@@ -162,6 +163,7 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
     const std::vector<float> floats(values.begin(), values.end());
     coefficients_at_ = packer.put_all(std::span<const float>(floats));
   }
+  if (candidate.shape().together) packer.put(static_cast<std::uint64_t>(steps));
   packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
   if (placed_) put_rows_and_layers(problem);
 }

@@ -23,6 +23,7 @@ struct LaunchGeometry {
   std::array<unsigned, 3> block{1, 1, 1};  ///< threads
   std::size_t shared_bytes = 0;            ///< dynamic shared memory
   unsigned cluster = 1;                    ///< blocks along x that form a cluster; the kernel itself says so to CUDA
+  bool together = false;                   ///< blocks wait for each other: a cooperative launch
 };
 
 /// Geometry for updating the cells of `box` (a part of updated_box(problem)).

@@ -300,6 +300,14 @@ class CudaDriver final : public Driver {
                "launch the kernel");
   }
 
+  void launch_together(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                       std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
+    void* parameters[] = {const_cast<std::byte*>(argument.data())};
+    api_.check(api_.launch_together(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                    static_cast<unsigned>(shared_bytes), stream, parameters),
+               "launch the kernel's blocks together");
+  }
+
   void launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                      std::size_t shared_bytes, std::span<const std::byte> parameters, CUstream_st* stream) override {
     std::size_t bytes = parameters.size();

@@ -29,6 +29,7 @@ Limits read_limits(Driver& driver, int device) {
   limits.registers_per_sm = ask(DeviceAttribute::max_registers_per_multiprocessor);
   limits.max_threads_per_sm = ask(DeviceAttribute::max_threads_per_multiprocessor);
   limits.max_blocks_per_sm = ask(DeviceAttribute::max_blocks_per_multiprocessor);
+  limits.multiprocessors = ask(DeviceAttribute::multiprocessors);
   limits.shared_per_block = static_cast<std::size_t>(ask(DeviceAttribute::max_shared_per_block_optin));
   limits.shared_per_sm = static_cast<std::size_t>(ask(DeviceAttribute::max_shared_per_multiprocessor));
   return limits;

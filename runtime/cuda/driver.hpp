@@ -106,6 +106,14 @@ class Driver {
   virtual void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                       std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) = 0;
 
+  /// launch() of blocks that wait for each other: none begins before there is a place for all. Drivers that have such
+  /// places in any case have one way for both.
+  virtual void launch_together(CUfunc_st* function, const std::array<unsigned, 3>& grid,
+                               const std::array<unsigned, 3>& block, std::size_t shared_bytes,
+                               std::span<const std::byte> argument, CUstream_st* stream) {
+    launch(function, grid, block, shared_bytes, argument, stream);
+  }
+
   /// As many parameters as the kernel has, packed one after the other, each at its natural alignment. Drivers that only
   /// hand bytes on have one way for both.
   virtual void launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid,

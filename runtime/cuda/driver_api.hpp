@@ -45,6 +45,7 @@
   X(function_set_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")                                            \
   X(resident_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \
   X(launch, cuLaunchKernel, "cuLaunchKernel")                                                                    \
+  X(launch_together, cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel")                                     \
   X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode")               \
   X(stream_create, cuStreamCreate, "cuStreamCreate")                                                             \
   X(stream_create_with_priority, cuStreamCreateWithPriority, "cuStreamCreateWithPriority")                       \

@@ -57,7 +57,11 @@ void Module::allow_shared(std::size_t bytes) {
 
 void Module::launch(const LaunchGeometry& geometry, std::span<const std::byte> argument, CUstream_st* stream) const {
   if (geometry.grid[0] == 0 || geometry.grid[1] == 0 || geometry.grid[2] == 0) return;
-  driver_->launch(function_, geometry.grid, geometry.block, geometry.shared_bytes, argument, stream);
+  if (geometry.together) {
+    driver_->launch_together(function_, geometry.grid, geometry.block, geometry.shared_bytes, argument, stream);
+  } else {
+    driver_->launch(function_, geometry.grid, geometry.block, geometry.shared_bytes, argument, stream);
+  }
 }
 
 void Module::launch_packed(const LaunchGeometry& geometry, std::span<const std::byte> parameters,

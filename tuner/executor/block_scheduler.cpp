@@ -67,6 +67,7 @@ host::Services& BlockScheduler::services() {
       [](void* barrier, int parity, host::Site site) {
         active_scheduler->wait_phase(static_cast<host::MbarrierContent*>(barrier), parity, site);
       },
+      [] { active_scheduler->let_others_run(); },
       [](host::Rule rule, const void* address, const char* what, host::Site site) {
         active_scheduler->fail(rule, address, what, site);
       },
@@ -82,11 +83,12 @@ BlockScheduler::BlockScheduler(const LaunchGeometry& geometry, ThreadFiber::Entr
       options_(options),
       random_(options.seed),
       block_threads_(geometry.block[0] * geometry.block[1] * geometry.block[2]),
-      threads_(std::size_t{block_threads_} * geometry.cluster) {
+      side_by_side_(geometry.together ? geometry.grid[0] * geometry.grid[1] * geometry.grid[2] : geometry.cluster),
+      threads_(std::size_t{block_threads_} * side_by_side_) {
   const auto& [bx, by, bz] = geometry.block;
   const unsigned block_warps = (block_threads_ + kWarpLanes - 1) / kWarpLanes;
-  warps_.resize(std::size_t{block_warps} * geometry.cluster);
-  for (unsigned rank = 0; rank < geometry.cluster; ++rank) {
+  warps_.resize(std::size_t{block_warps} * side_by_side_);
+  for (unsigned rank = 0; rank < side_by_side_; ++rank) {
     blocks_.push_back({GuardedArray(geometry.shared_bytes, 16, GuardedArray::Placement::against_end)});
   }
   for (unsigned t = 0; t < threads_.size(); ++t) {
@@ -113,6 +115,7 @@ bool BlockScheduler::Block::holds(const void* first, std::size_t bytes) const {
 }
 
 std::optional<HostFault> BlockScheduler::run_grid() {
+  if (geometry_.together) return run_cluster({0, 0, 0});
   const auto& [gx, gy, gz] = geometry_.grid;
   const unsigned clusters_x = gx / geometry_.cluster;
   std::vector<std::uint64_t> clusters(std::uint64_t{clusters_x} * gy * gz);
@@ -129,12 +132,20 @@ std::optional<HostFault> BlockScheduler::run_grid() {
   return std::nullopt;
 }
 
+/// Clusters lie along x; all blocks of a launch follow each other along x, y and z.
+host::Index BlockScheduler::block_at(host::Index first_block, unsigned number) const {
+  if (!geometry_.together) return {first_block.x + number, first_block.y, first_block.z};
+  const auto& [gx, gy, gz] = geometry_.grid;
+  return {number % gx, number / gx % gy, number / gx / gy};
+}
+
 std::optional<HostFault> BlockScheduler::run_cluster(host::Index first_block) {
   begin_cluster(first_block);
   while (unfinished_ > 0 && !fault_) {
     // Words and copies arrive as late as they may where warps run apart, and at any time in random order.
     const bool at_any_time = options_.order == ThreadOrder::random && random_() % 2 == 0;
     if (next_.empty() || options_.order == ThreadOrder::ascending || at_any_time) release_ended_phases();
+    if (next_.empty()) look_again();
     choose_round();
     if (round_.empty()) report_stuck();
     for (const unsigned index : round_) {
@@ -145,6 +156,22 @@ std::optional<HostFault> BlockScheduler::run_cluster(host::Index first_block) {
   if (!fault_) check_shared_memory();
   if (fault_) abandon_cluster();
   return fault_;
+}
+
+/// Nobody else can go on. Threads that look for ever wait for what no other leaves.
+void BlockScheduler::look_again() {
+  constexpr unsigned kMostLooks = 1u << 16;
+  if (looking_.empty() || ++looks_ > kMostLooks) return;
+  if (options_.patience.is_over()) {
+    abandon_cluster();
+    throw Error(ErrorCode::timeout, "a kernel on the host was not done in time");
+  }
+  next_.swap(looking_);
+}
+
+void BlockScheduler::let_others_run() {
+  looking_.push_back(current_);
+  current().fiber->wait();
 }
 
 void BlockScheduler::check_shared_memory() {
@@ -159,6 +186,8 @@ void BlockScheduler::begin_cluster(host::Index first_block) {
   fault_.reset();
   unfinished_ = static_cast<unsigned>(threads_.size());
   at_cluster_barrier_ = 0;
+  looks_ = 0;
+  looking_.clear();
   for (Block& block : blocks_) {
     block.shared.poison();
     block.unfinished = block_threads_;
@@ -171,7 +200,7 @@ void BlockScheduler::begin_cluster(host::Index first_block) {
   next_.resize(threads_.size());
   std::iota(next_.begin(), next_.end(), 0U);
   for (Thread& thread : threads_) {
-    thread.view.block = {first_block.x + thread.block, first_block.y, first_block.z};
+    thread.view.block = block_at(first_block, thread.block);
     thread.state = State::ready;
     thread.open_copies.clear();
     thread.committed_copies.clear();

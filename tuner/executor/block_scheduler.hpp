@@ -1,5 +1,5 @@
-// Schedules the threads of one block, or of a cluster of blocks: which runs next, which waits for which, and when a
-// wait is over.
+// Schedules the threads of one block, or of blocks that run at the same time, a cluster or all: which runs next, which
+// waits for which, and when a wait is over.
 #pragma once
 
 #include "generator/kernel_source/launch.hpp"
@@ -104,14 +104,17 @@ class BlockScheduler {
     std::vector<std::vector<Copy>> committed_copies;
   };
 
+  host::Index block_at(host::Index first_block, unsigned number) const;
   std::optional<HostFault> run_cluster(host::Index first_block);
   void begin_cluster(host::Index first_block);
+  void look_again();
   void choose_round();
   void run_thread(unsigned index);
   void after_finish(unsigned index);
   void check_shared_memory();
   void abandon_cluster();
 
+  void let_others_run();
   void arrive_at_barrier(host::Site site);
   void arrive_at_cluster_barrier(host::Site site);
   void arrive_at_exchange(const void* brought, void* received, unsigned bytes, unsigned source, host::Site site);
@@ -153,17 +156,20 @@ class BlockScheduler {
   const HostRunOptions options_;
   std::mt19937_64 random_;
   const unsigned block_threads_;
+  const unsigned side_by_side_;  ///< blocks that run at the same time
   std::vector<Block> blocks_;    ///< the cluster's
   std::vector<Thread> threads_;  ///< threads of all its blocks, block after block
   std::vector<Warp> warps_;
   std::vector<unsigned> round_;       ///< threads that run in this round
   std::vector<unsigned> next_;        ///< threads that became ready since it began
+  std::vector<unsigned> looking_;     ///< threads that found nothing in memory yet, and go on when no other can
   std::vector<BoxCopy> box_copies_;   ///< issued and not yet complete
   std::vector<LineLoad> line_loads_;  ///< likewise
   std::vector<Send> sends_;           ///< likewise
   unsigned current_ = 0;
   unsigned unfinished_ = 0;
   unsigned at_cluster_barrier_ = 0;
+  unsigned looks_ = 0;  ///< times that threads looked again because no other could go on
   std::optional<HostFault> fault_;
 };
 

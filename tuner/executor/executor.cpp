@@ -85,6 +85,9 @@ HostLibrary::HostLibrary(std::span<const KernelSource> sources, std::span<const 
   if (!handle_)
     throw Error(ErrorCode::internal, fmt::format("cannot load kernels compiled for the host: {}", ::dlerror()));
   *find_symbol<host::Services*>(handle_.get(), "stencil_tune_host_services") = &BlockScheduler::services();
+  for (const KernelSource& source : sources) {
+    if (source.text.find("STENCIL_TOGETHER") != std::string::npos) together_.insert(source.entry);
+  }
 }
 
 HostKernel HostLibrary::kernel(std::string_view entry) const {
@@ -96,6 +99,7 @@ HostKernel HostLibrary::kernel(std::string_view entry) const {
     throw Error(ErrorCode::unknown_name, fmt::format("no kernel '{}' in this host library", entry));
   }
   kernel.argument_bytes_ = *bytes;
+  kernel.together_ = together_.contains(entry);
   return kernel;
 }
 
@@ -131,7 +135,9 @@ std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::sp
   }
   static std::mutex one_launch_at_a_time;
   const std::lock_guard lock(one_launch_at_a_time);
-  BlockScheduler scheduler(geometry, entry_, arguments.data(), options);
+  LaunchGeometry launch = geometry;
+  launch.together = together_;
+  BlockScheduler scheduler(launch, entry_, arguments.data(), options);
   return scheduler.run_grid();
 }
 

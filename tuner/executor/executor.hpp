@@ -1,8 +1,9 @@
 // The host executor: runs generated kernels on the CPU, for correctness only.
 //
 // A kernel library is the generated source and the templates, compiled by the host compiler and loaded into this
-// process. Only stencil_tune/device.cuh is replaced. A launch runs a block at a time, each thread on a fiber of its
-// own, so that barriers and shuffles really wait. Errors that a GPU may hide show here:
+// process. Only stencil_tune/device.cuh and together.cuh are replaced. A launch runs a block at a time, or all of them
+// where they wait for each other, each thread on a fiber of its own, so that barriers and shuffles really wait. Errors
+// that a GPU may hide show here:
 // - Threads and blocks run in ascending, descending or random order, warps together or far apart. Where a barrier is
 //   missing, results then change.
 // - Shared memory is NaN when a block starts, and ends at a guard page.
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,6 +79,7 @@ class HostKernel {
   std::shared_ptr<void> handle_;
   Entry entry_ = nullptr;
   std::size_t argument_bytes_ = 0;
+  bool together_ = false;  ///< blocks wait for each other
 };
 
 /// Kernels compiled together for the host.
@@ -100,6 +103,7 @@ class HostLibrary {
 
  private:
   std::shared_ptr<void> handle_;
+  std::set<std::string, std::less<>> together_;  ///< kernels whose blocks wait for each other
 };
 
 /// The host compiler's command, for messages; nothing when there is none.

@@ -91,6 +91,9 @@ struct Services {
   /// Until the barrier's phase of that parity has ended.
   void (*wait_phase)(void* barrier, int parity, Site site);
 
+  /// The thread looked for what another one is to leave in memory. It goes on when no other can.
+  void (*let_others_run)();
+
   /// Ends the launch with a fault; does not return.
   void (*fail)(Rule rule, const void* address, const char* what, Site site);
 };

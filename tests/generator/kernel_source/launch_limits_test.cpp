@@ -15,7 +15,7 @@ using testing::cube;
 /// The first broken limit; empty when there is none. CUDA C++ Programming Guide 13.0, "Technical Specifications per
 /// Compute Capability"; driver API manual, cuLaunchKernelEx and cuTensorMapEncodeTiled.
 std::string broken_launch_limit(const LaunchGeometry& launch, const Limits& limits) {
-  const auto& [grid, block, shared_bytes, cluster] = launch;
+  const auto& [grid, block, shared_bytes, cluster, together] = launch;
   if (std::uint64_t{block[0]} * block[1] * block[2] > 1024 || block[2] > 64) return "block";
   if (grid[0] > 0x7fffffff || grid[1] > 65535 || grid[2] > 65535) return "grid";
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return "empty grid";

@@ -24,6 +24,7 @@ Target predicted_target(const po::variables_map& values, std::string note) {
   }
   target.limits = limits_of_architecture(target.architecture);
   if (values.count("device-model") == 0) target.model = model_of_architecture(target.architecture);
+  target.limits.multiprocessors = target.model.multiprocessors;
   return target;
 }
 

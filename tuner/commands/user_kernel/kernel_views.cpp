@@ -14,7 +14,7 @@ namespace stencil_tune {
 namespace {
 
 std::string launch_text(const LaunchGeometry& launch) {
-  const auto& [grid, block, shared_bytes, cluster] = launch;
+  const auto& [grid, block, shared_bytes, cluster, together] = launch;
   return fmt::format("block ({}, {}, {}), grid ({}, {}, {}), {} bytes of dynamic shared memory", block[0], block[1],
                      block[2], grid[0], grid[1], grid[2], shared_bytes);
 }
