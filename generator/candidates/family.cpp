@@ -14,7 +14,8 @@ namespace {
 
 std::vector<const Family*>& table() {
   static std::vector<const Family*> entries{&streaming_family(), &direct_family(), &tiled_family(),
-                                            &temporal_family(),  &system_family(), &systolic_family()};
+                                            &temporal_family(),  &system_family(), &systolic_family(),
+                                            &resident_family()};
   return entries;
 }
 

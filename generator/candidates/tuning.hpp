@@ -152,7 +152,7 @@ struct TuningValues {
   int depth = 1;  ///< coarsening depth: outputs a thread walks along the last axis
   int tiles = 1;  ///< tiles that a block takes one after the other
 
-  // Fused steps: temporal, system, systolic.
+  // Fused steps: temporal, system, systolic, resident.
   int steps = 2;   ///< sweeps that a launch makes
   int chunks = 1;  ///< parts of the last axis that blocks of their own walk
   int shares = 0;  ///< blocks that share out the planes or rows of all tiles; 0: tiles have their own blocks
@@ -167,6 +167,10 @@ struct TuningValues {
   EdgeWarps edge_warps = EdgeWarps::work;
   Filling filling = Filling::apart;
   WalkAxis walk_axis = WalkAxis::z;
+
+  // Runs on chip: resident.
+  int tile_x = 32, tile_y = 16, tile_z = 1;  ///< cells of the grid that a block keeps
+  int apart = 1;                             ///< steps from one exchange of halos to the next
 
   bool operator==(const TuningValues&) const = default;
 };

@@ -37,6 +37,7 @@ std::string stencil_text(const Candidate& candidate) {
   const KernelAxes& axes = candidate.shape().axes;
   const StageFacts& facts = problem.facts;
   const AxisMap axis_map = axis_map_of(axes);
+  const std::vector<int> outputs = kernel_outputs(problem, sweeps_per_launch(candidate.tuning()));
   return fmt::format(
       R"(struct Stencil {{
 {types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, {coefficients};
@@ -44,9 +45,8 @@ std::string stencil_text(const Candidate& candidate) {
 {late}{update}{sums}}};
 )",
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
-      fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
-      fmt::arg("storages",
-               storage_members(problem, facts.inputs, kernel_outputs(problem, sweeps_per_launch(candidate.tuning())))),
+      fmt::arg("outputs", outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
+      fmt::arg("storages", storage_members(problem, facts.inputs, outputs)),
       fmt::arg("axis_reads", axis_read_members(problem, axis_map)), fmt::arg("reach", reach_members(axes.reach)),
       fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("update", update_member(problem.stencil, problem.stage, facts, axis_map)),
@@ -192,7 +192,9 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
       fmt::arg("stencil", candidate.family().advances_all_fields ? system_text(candidate, form.with_points)
                                                                  : stencil_text(candidate)),
       fmt::arg("tuning", tuning_text(candidate, form.with_points)), fmt::arg("parameter", form.parameter),
-      fmt::arg("cluster", tuning.cluster > 1 ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster) : std::string()),
+      fmt::arg("cluster", tuning.cluster > 1           ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster)
+                          : candidate.shape().together ? std::string("STENCIL_TOGETHER ")
+                                                       : std::string()),
       fmt::arg("threads", candidate.shape().threads),
       fmt::arg("min_blocks", tuning.min_blocks > 0 ? fmt::format(", {}", tuning.min_blocks) : std::string()),
       fmt::arg("function", form.function), fmt::arg("call", form.call));
@@ -200,8 +202,12 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
 }
 
 std::string parameter_type(const Candidate& candidate, std::string_view entry) {
+  const KernelShape& shape = candidate.shape();
   return fmt::format("stencil_tune::{}<{}_candidate::Stencil>",
-                     candidate.shape().uses_tensor_maps ? "CopyArguments" : "Arguments", entry);
+                     shape.uses_tensor_maps ? "CopyArguments"
+                     : shape.together       ? "ResidentArguments"
+                                            : "Arguments",
+                     entry);
 }
 
 std::string reductions_text(std::span<const Reduction> reductions) {

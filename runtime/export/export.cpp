@@ -32,6 +32,13 @@ void require_identifier(const std::string& name) {
 void require_legal(const Candidate& candidate, const std::string& architecture) {
   const Problem& problem = candidate.problem();
   const auto violation = first_violation(candidate, limits_of_architecture(architecture));
+  if (!violation && candidate.shape().together) {
+    throw Error(
+        ErrorCode::illegal_candidate,
+        fmt::format("{} cannot be exported: its blocks wait for each other, which takes a cooperative launch and "
+                    "memory of the library's own; export another kernel by its code",
+                    code(candidate.tuning())));
+  }
   if (!violation) return;
   throw Error(ErrorCode::illegal_candidate,
               fmt::format("{} cannot be exported for {}, {}, {}: {}: {}; `stencil-tune explain` says more",

@@ -89,6 +89,19 @@ std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, 
   return remainder;
 }
 
+/// The same kernel with half as many steps, and half of these: launches of one binary that is told how many it makes.
+std::vector<Choice> with_fewer_steps(const Problem& run, const Choice& fused, const Limits& limits) {
+  std::vector<Choice> choices;
+  Tuning fewer = fused.tuning;
+  while ((fewer.steps /= 2) > 1 && without_launch(fewer) == without_launch(fused.tuning)) {
+    if (!is_legal({run, fewer}, limits)) break;
+    Choice& choice = choices.emplace_back(fused);
+    choice.tuning = fewer;
+    choice.evidence.code = code(fewer);
+  }
+  return choices;
+}
+
 bool may_fuse_steps(const Problem& run, const Limits& limits) {
   const auto all = families();
   return std::any_of(all.begin(), all.end(), [&](const Family* family) {
@@ -309,8 +322,10 @@ std::vector<PlanPart> Library::Impl::make_fused(const Request& request, PlanPart
     const Problem run = problem_of(request, kWholeStep, request.steps);
     if (auto choice = choose_fused(request, run, single, facts, misses)) {
       auto remainder = choose_remainder(run, *choice, facts.limits);
+      std::vector<Choice> fewer = with_fewer_steps(run, *choice, facts.limits);
       add(run, std::move(*choice));
       if (remainder) add(run, std::move(*remainder));
+      for (Choice& each : fewer) add(run, std::move(each));
     }
   }
   if (!several_stages || (!parts.empty() && parts.back().steps == 1)) return parts;

@@ -11,10 +11,13 @@ namespace stencil_tune {
 namespace {
 
 std::vector<FamilyModel>& models() {
-  static std::vector<FamilyModel> all{
-      {"direct", count_direct_work, time_sweep},       {"tiled", count_tiled_work, time_sweep},
-      {"streaming", count_streaming_work, time_sweep}, {"temporal", count_temporal_work, time_fused_steps},
-      {"system", count_system_work, time_fused_steps}, {"systolic", count_systolic_work, time_fused_steps}};
+  static std::vector<FamilyModel> all{{"direct", count_direct_work, time_sweep},
+                                      {"tiled", count_tiled_work, time_sweep},
+                                      {"streaming", count_streaming_work, time_sweep},
+                                      {"temporal", count_temporal_work, time_fused_steps},
+                                      {"system", count_system_work, time_fused_steps},
+                                      {"systolic", count_systolic_work, time_fused_steps},
+                                      {"resident", count_resident_work, time_resident_steps}};
   return all;
 }
 

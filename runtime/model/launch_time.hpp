@@ -38,6 +38,7 @@ struct SectorCosts {
 /// Each fills the times of all parts, and time_ms: of one step. One function a way of working (family_model.hpp).
 void time_sweep(const Launch& launch, Prediction& p);
 void time_fused_steps(const Launch& launch, Prediction& p);
+void time_resident_steps(const Launch& launch, Prediction& p);
 
 /// Walking several planes keeps as many distant DRAM pages open at once, which loses `depth_cost` of the rate for each
 /// doubling of the walk.

@@ -54,5 +54,6 @@ Work count_streaming_work(const Candidate& candidate, const Calibration& calibra
 Work count_temporal_work(const Candidate& candidate, const Calibration& calibration);
 Work count_system_work(const Candidate& candidate, const Calibration& calibration);
 Work count_systolic_work(const Candidate& candidate, const Calibration& calibration);
+Work count_resident_work(const Candidate& candidate, const Calibration& calibration);
 
 }  // namespace stencil_tune

@@ -10,6 +10,7 @@
 #include "tests/gpu/kernel_check.hpp"
 #include "tests/gpu/watchdog.hpp"
 #include "tests/kernels/copy_family.hpp"
+#include "tests/kernels/fused/resident_cases.hpp"
 #include "tests/kernels/fused/system_cases.hpp"
 #include "tests/kernels/fused/systolic_cases.hpp"
 #include "tests/kernels/fused/temporal_cases.hpp"
@@ -273,6 +274,23 @@ TEST_F(DeviceTemporalForms, PassRowsWithEveryBoundary) {
     expect_right(systolic_cases(x, walk));
   }
 }
+
+// ---- steps on chip --------------------------------------------------------------------------------------------------
+
+class DeviceResidentKernels : public DeviceKernels, public testing::WithParamInterface<Boundary> {};
+
+TEST_P(DeviceResidentKernels, AreExactAtEveryStep) { expect_right(resident_cases(on_all_sides(GetParam()))); }
+
+INSTANTIATE_TEST_SUITE_P(Each, DeviceResidentKernels,
+                         testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
+                                         Boundary::reflect),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
+
+class DeviceResidentForms : public DeviceKernels {};
+
+TEST_F(DeviceResidentForms, ExchangeHalosAfterAnyNumberOfSteps) { expect_right(resident_exchange_cases()); }
+
+TEST_F(DeviceResidentForms, ReachFurtherToOneSide) { expect_right(lopsided_resident_cases()); }
 
 // ---- whole steps of systems -----------------------------------------------------------------------------------------
 

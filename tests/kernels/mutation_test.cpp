@@ -2,6 +2,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
+#include "tests/kernels/fused/resident_cases.hpp"
 #include "tests/kernels/fused/system_cases.hpp"
 #include "tests/kernels/fused/systolic_cases.hpp"
 #include "tests/kernels/fused/temporal_cases.hpp"
@@ -46,6 +47,7 @@ constexpr std::string_view kUnawaited = "tensor copies to its shared memory were
 
 constexpr std::string_view kByTma = "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2";
 constexpr std::string_view kClustered = "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2";
+constexpr std::string_view kOnChip = "resident.bx64.ry2.rz2.tx9.ty6.tz5.ex2.t6";
 constexpr std::string_view kRelay = "systolic.rx7.pf1.t8.tg4.rb2.sh3";  // rows pass from warp to warp
 
 constexpr Mutation kMutations[]{
@@ -122,6 +124,17 @@ constexpr Mutation kMutations[]{
     {"LinesStoredBeforeTheyAreWritten", "systolic_lines.cuh", "fence_async_proxy(", 2, kRelay, kZero, "did not fence"},
     {"LinesOverwrittenBeforeTheyAreStored", "systolic_lines.cuh", "lines_wait_read<", 1, kRelay, kZero, kWrongCell},
 
+    {"CellsMirroredWhileOthersReadThem", "resident.cuh", "barrier(", 1, kOnChip, kReflect, kWrongCell},
+    {"TileReadBeforeItIsLoaded", "resident.cuh", "barrier(", 2, kOnChip, kZero, kWrongCell},
+    {"StepsThatReadWhatOthersCompute", "resident.cuh", "barrier(", 3, kOnChip, kZero, kWrongCell},
+    {"HaloReadBeforeOthersFillIt", "resident.cuh", "barrier(", 5, kOnChip, kZero, kWrongCell},
+    {"LettersTakenBeforeTheyAreThere", "resident_mail.cuh", "found[i][part].number == number_", 1, kOnChip, kZero,
+     kWrongCell, "", "true"},
+    {"LettersOverwrittenBeforeTheyAreRead", "resident_mail.cuh", "number_ % 2", 1, kOnChip, kZero, "can go on", "",
+     "0"},
+    {"BlocksThatReadButDoNotAnswer", "resident_mail.cuh", "!tile.changes_any()", 1, "resident.bx64.tx9.ty6.tz5.ex1.t16",
+     kHold, "can go on", "", "false"},
+
     {"WarpsThatDoNotMeetWithinALevel", "system_levels.cuh", "barrier(", 1, "system.bx32.by2.rx2.ry2.v2.pf2.t1.ch2",
      kZero, kWrongCell, "yee3d"},
     {"WarpsThatDoNotMeetBetweenSteps", "system_levels.cuh", "step_barrier.await(", 1,
@@ -145,6 +158,9 @@ HostCase case_of(const Mutation& mutation) {
   }
   if (family == "systolic") {
     return systolic_case(make_builtin(Shape::star, 2, 1), ElementType::f64, mutation.boundaries, mutation.code);
+  }
+  if (family == "resident") {
+    return resident_case(make_builtin(Shape::star, 3, 1), ElementType::f32, mutation.boundaries, mutation.code);
   }
   if (family == "temporal") {
     return temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32, mutation.boundaries, mutation.code);

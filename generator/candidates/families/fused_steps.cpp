@@ -40,6 +40,13 @@ std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&
   return axes.has(2) ? values : std::vector<int>{1};
 }
 
+Parameter one_thread_in_y() {
+  Parameter row = threads_in_y();
+  row.values = {1};
+  row.default_value = 1;
+  return row;
+}
+
 Parameter copies_of_rows(const std::vector<EnumWord<Copies>>& others) {
   std::vector<EnumWord<Copies>> words{
       {Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},

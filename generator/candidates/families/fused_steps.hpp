@@ -20,6 +20,7 @@ bool copied_by_tma(const Tuning& tuning);
 std::vector<int> of_walks(std::vector<int> values, const Problem& problem, const Limits& limits,
                           const KernelAxes& axes);
 
+Parameter one_thread_in_y();
 /// others: further ways of TMA that a family's kernels know.
 Parameter copies_of_rows(const std::vector<EnumWord<Copies>>& others = {});
 Parameter rims_of_tiles();

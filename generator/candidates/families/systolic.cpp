@@ -14,13 +14,6 @@ namespace {
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
 
-Parameter one_thread_in_y() {
-  Parameter row = threads_in_y();
-  row.values = {1};
-  row.default_value = 1;
-  return row;
-}
-
 Parameter sums_alone() {
   Parameter row = kept_between_planes();
   row.values = {static_cast<int>(Keeps::sums)};

@@ -441,6 +441,21 @@ p = "p_prev"
       "rank = 2\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[y-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\n";
   add(make_problem(parse_definition(placed, "placed.toml"), ElementType::f32, {}, {2, {4096, 4096, 1}}, 0, 100),
       "systolic.rx7.pf1.t8.tg8.sh132");
+  Problem on_chip = star(3, 1, ElementType::f32, 64);
+  on_chip.steps = 100;
+  add(on_chip, "resident.bx512.tx16.ty16.tz8.ex2.t128");
+  add(on_chip, "resident.bx512.tx16.ty16.tz8.ex2.t64", of_little_memory);
+  add(on_chip, "resident.bx128.by4.tx16.ty16.tz8.ex2.t64");
+  add(on_chip, "resident.bx512.ry8.rz4.tx512.ty512.tz512.ex8.t4");
+  add(on_chip, "resident.bx512.tx16.ty16.tz2.ex2.t64");
+  add(make_problem(corpus("gray_scott2d"), ElementType::f32, {}, {2, {64, 64, 1}}, 0, 100),
+      "resident.bx512.tx16.ty16.tz8.ex2.t64");
+  add(make_problem(
+          parse_definition("rank = 2\nfields = [\"w(t)\", \"u\", \"v\"]\n[update]\nv = \"u[x-1] * w\"\n[rotate]\n"
+                           "v = \"u\"\n",
+                           "driven.toml"),
+          ElementType::f32, {}, {2, {64, 64, 1}}, 0, 200),
+      "resident.bx512.tx16.ty16.tz1.ex2.t129");
   add(forced("rank = 3\nfields = [\"u\", \"w\", \"u_next\", \"w_next\"]\n[storage]\nu = \"u8\"\nu_next = "
              "\"u8\"\n[update]\n"
              "u_next = \"w[x-1]\"\nw_next = \"w - u\"\n"),

@@ -140,7 +140,8 @@ std::vector<Problem> random_grids(Draw& draw, const Problem& planned, const Limi
 const Family& random_family(Draw& draw, const Problem& problem) {
   if (problem.steps > 1 && advances_one_field(problem) && draw.one_in(2)) {
     const bool in_a_plane = problem.extents.rank == 2 && problem.facts.linear;
-    return family_named(in_a_plane && draw.one_in(2) ? "systolic" : "temporal");
+    if (in_a_plane && draw.one_in(2)) return family_named("systolic");
+    return family_named(problem.extents.rank > 1 && draw.one_in(3) ? "resident" : "temporal");
   }
   if (problem.extents.rank > 1 && draw.one_in(2)) return family_named("streaming");
   return family_named(draw.one_in(2) ? "direct" : "tiled");

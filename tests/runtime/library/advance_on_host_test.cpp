@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3";
 
 /// Nothing is known but that the candidate won a run of 100 steps.
-Library library_on(HostDriver& driver, const Problem& problem) {
+Library library_on(HostDriver& driver, const Problem& problem, const char* code = kFused) {
   WinnerRecord winner;
   winner.trial.problem = {.stencil_key = stencil_key(problem.stencil),
                           .stencil_name = problem.stencil.name,
@@ -28,7 +28,7 @@ Library library_on(HostDriver& driver, const Problem& problem) {
                           .pitch = problem.pitch,
                           .steps = 100};
   winner.trial.platform.architecture = "sm_90";
-  winner.trial.code = kFused;
+  winner.trial.code = code;
   LibraryParts parts;
   parts.driver = [&driver]() -> Driver& { return driver; };
   parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
@@ -37,8 +37,8 @@ Library library_on(HostDriver& driver, const Problem& problem) {
 }
 
 /// The kernel of a library that knows that winner.
-Kernel prepared(HostDriver& driver, const Problem& problem) {
-  Library library = library_on(driver, problem);
+Kernel prepared(HostDriver& driver, const Problem& problem, const char* code = kFused) {
+  Library library = library_on(driver, problem, code);
   Kernel kernel = library.lookup({.stencil = problem.stencil,
                                   .type = problem.type,
                                   .extents = problem.extents,
@@ -74,11 +74,11 @@ ReferenceField reference_after(const Problem& problem, const Fields& fields, int
 
 /// Advances random cells by the steps and compares every cell: what is held with before, all others with the reference;
 /// fields that no step changes with before.
-void expect_right(const Problem& problem, int steps, int launches) {
+void expect_right(const Problem& problem, int steps, int launches, const char* code = kFused) {
   Fields now = make_fields(problem);
   const Fields before = now;
   HostDriver driver;
-  const Kernel kernel = prepared(driver, problem);
+  const Kernel kernel = prepared(driver, problem, code);
   std::vector<void*> fields;
   for (std::vector<double>& field : now) fields.push_back(field.data());
   kernel.advance(nullptr, fields, steps);
@@ -134,6 +134,16 @@ TEST(AdvanceOnHost, FusedStepsAndTheRestAreRepeatedSweeps) {
   const Boundaries mixed{Boundary::hold, Boundary::clamp, Boundary::periodic};
   expect_right(make_problem(star, ElementType::f64, {}, grid), 7, 2 + 1);
   expect_right(make_problem(star, ElementType::f64, mixed, grid), 8, 2 + 2);
+}
+
+/// One binary makes launches of 40 steps, of those that a run of 100 has left, and of half as many, and so on.
+TEST(AdvanceOnHost, LaunchesOfAResidentKernelMakeAsManyStepsAsAreLeft) {
+  constexpr const char* kResident = "resident.bx256.ry2.rz2.tx33.ty13.tz5.ex2.t40";
+  const Extents grid{.rank = 3, .n = {66, 13, 9}};
+  const Boundaries mixed{Boundary::periodic, Boundary::hold, Boundary::clamp};
+  expect_right(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f64, mixed, grid), 67, 4, kResident);
+  const Stencil hotspot = load_stencil("corpus/hotspot3d.toml");
+  expect_right(make_problem(hotspot, ElementType::f64, {}, grid), 48, 3 + 1, kResident);  // 40, 5, 2 and a single one
 }
 
 TEST(AdvanceOnHost, AStencilThatReadsToOneSideKeepsTheLayersOfThatSide) {

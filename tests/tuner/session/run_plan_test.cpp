@@ -103,7 +103,7 @@ TEST(RunPlan, StepsInSeveralPassesSayWhatBecameOfKernelsThatMakeThemWhole) {
 }
 
 TEST(RunPlan, SingleStepsSayWhereFusingIsIllegal) {
-  Problem wide = testing::star(16, 64);
+  Problem wide = testing::star(16, 512);
   wide.steps = 10;
   EXPECT_EQ(plan_note(wide, kLimits, kSingle, {}),
             "10 steps: 10 launches; no kernel that fuses steps is legal here: temporal_reach: a thread holds 2 cells "
@@ -122,7 +122,8 @@ TEST(RunPlan, TellsTheGainOfFusingOnlyWhereStepsCanBeFused) {
   Problem run = star;
   run.steps = 100;
   EXPECT_EQ(gain_note(run, limits, find_device_model("h200"), kSingle), "");
-  EXPECT_EQ(gain_note(testing::star(1, 8), limits, find_device_model("h200"), kSingle), "") << "no tile fits";
+  EXPECT_EQ(gain_note(testing::star(1, 8, ElementType::f32, 1), limits, find_device_model("h200"), kSingle), "")
+      << "no tile fits";
 }
 
 }  // namespace
