@@ -1,6 +1,7 @@
 #include "generator/points/tile_points.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/points/block_points.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/points/tile_span.hpp"
 #include "generator/stencil/indices.hpp"
@@ -282,6 +283,10 @@ std::string points_obstacle(const Candidate& candidate, const PointList& points)
   if (family.kernel_template(candidate.tuning()).points_file.empty()) {
     return fmt::format("the family {} has no template with points for it", family.name);
   }
+  constexpr int kMostRecorded = 32;  // bits of PointTables::recorded
+  if (candidate.shape().together && candidate.tuning().steps > kMostRecorded) {
+    return fmt::format("{} steps in a launch, of which {} can be recorded", candidate.tuning().steps, kMostRecorded);
+  }
   if (candidate.shape().axes.extents[2] >= kMostPlanes) return "the grid has more planes than tables of points number";
   const FusedSystem& system = candidate.shape().system();
   const StepFacts& step = candidate.problem().step;
@@ -299,6 +304,7 @@ std::string points_obstacle(const Candidate& candidate, const PointList& points)
 }
 
 TilePoints sort_by_tiles(const Candidate& candidate, const PointList& points, const ReceiverCells& receivers) {
+  if (candidate.shape().together) return sort_by_blocks(candidate, points, receivers);
   return TileSorter(candidate).sort(points.source_cells, receivers.cells);
 }
 

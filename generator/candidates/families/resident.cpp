@@ -399,7 +399,9 @@ const Family& resident_family() {
       .kernel_template =
           [](const Tuning&) {
             return KernelTemplate{.file = "resident/resident.cuh",
-                                  .function = "resident"};
+                                  .function = "resident",
+                                  .points_file = "resident/resident_points.cuh",
+                                  .points_function = "resident_with_points"};
           },
       .shape = shape_of,
       .constants = constants,

@@ -153,6 +153,9 @@ std::vector<PointCase> point_cases() {
       one_field("heat3d_rim", 3, everywhere(hold), "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.rim.u2"),
       one_field("heat3d_rim_periodic", 3, everywhere(periodic), "temporal.bx32.by3.rx2.ry4.sums.pf2.t2.rim.cl2"),
       one_field("heat2d", 2, kMixed, "temporal.bx32.by1.rx2.v2.pf2.t5.ch3.u2"),
+      one_field("resident_heat3d", 3, kOthers, "resident.bx64.ry2.rz2.tx20.ty15.tz7.ex2.t5"),
+      one_field("resident_heat2d", 2, everywhere(hold), "resident.bx64.ry4.tx13.ty6.tz1.ex3.t7"),
+      system("resident_wave", testing::kWave, kMixed, "resident.bx64.ry2.tx12.ty7.tz1.ex3.t6"),
       one_field("heat1d", 1, everywhere(periodic), "temporal.bx32.by1.rx4.pf1.t4"),
   };
 }
