@@ -35,6 +35,10 @@ Problem whole_problem(const Request& request) {
                     "type",
                     request.stencil.name));
   }
+  if (request.slabs) {
+    throw Error(ErrorCode::invalid_argument,
+                "grids over many GPUs have arrays of whole grids for fields in layers: leave Request::slabs false");
+  }
   return make_problem(request.stencil, request.type, request.boundaries, request.extents, 0, 1, kWholeStep);
 }
 

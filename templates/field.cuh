@@ -3,9 +3,31 @@
 
 #include "stencil_tune/arguments.cuh"
 #include "stencil_tune/boundary.cuh"
+#include "stencil_tune/choose.cuh"
+#include "stencil_tune/layer_arrays.cuh"
 #include "stencil_tune/tuning.cuh"
 
 namespace stencil_tune {
+
+/// An input's array where some are of fields in layers. Field asks for places behind `if constexpr`: from a function that
+/// hands other cells on as they are, compilers make other machine code of kernels that were tuned.
+template <class S>
+struct ArrayInLayers {
+  using Cells = typename FieldCells<S>::Input;
+  using Index = typename S::Index;
+
+  Cells base;
+  int layers;                 ///< the kernel's axis in whose layers the input exists; -1: none
+  CellsInArray<Index> along;  ///< cells along it
+
+  STENCIL_DEVICE Cells operator+(Index cells) const { return base + cells; }
+
+  /// Where a cell along an axis stands; kVector: the first of as many.
+  template <int kAxis, int kVector = 1>
+  STENCIL_DEVICE Index place(Index cell) const {
+    return layers == kAxis ? along.template place<kVector>(cell) : cell;
+  }
+};
 
 /// Addresses are always inside the array: indices beyond an edge are first mapped by the boundary. Vector loads are
 /// aligned, so only whole vectors can lie beyond an edge; those are redirected to the nearest one in the row, and the
@@ -20,7 +42,7 @@ struct Field {
   static constexpr bool kPatchX = S::kBoundaryX != Boundary::hold;
   static constexpr bool kZeroRows = S::kBoundaryY == Boundary::zero || S::kBoundaryZ == Boundary::zero;
 
-  Cells base;
+  Choose<T::kSlabs, ArrayInLayers<S>, Cells> base;
   Index nx, ny, nz, stride_y, stride_z;
 
   struct Row {
@@ -29,8 +51,12 @@ struct Field {
   };
 
   STENCIL_DEVICE Row row(Index y, Index z) const {
-    const Index inside_y = T::kInsideY ? y : inside<S::kBoundaryY, T::kTurnsOnce>(y, ny);
-    const Index inside_z = T::kInsideZ ? z : inside<S::kBoundaryZ, T::kTurnsOnce>(z, nz);
+    Index inside_y = T::kInsideY ? y : inside<S::kBoundaryY, T::kTurnsOnce>(y, ny);
+    Index inside_z = T::kInsideZ ? z : inside<S::kBoundaryZ, T::kTurnsOnce>(z, nz);
+    if constexpr (T::kSlabs) {
+      inside_y = base.template place<1>(inside_y);
+      inside_z = base.template place<2>(inside_z);
+    }
     const Cells cells = base + (inside_y * stride_y + inside_z * stride_z);
     if constexpr (kZeroRows) return {cells, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
     return {cells, false};
@@ -45,7 +71,9 @@ struct Field {
       if (is_outside<S::kBoundaryX>(x, nx)) return Value(0);
     }
     Value value;
-    load_cells<T::kLoad, 1>(row.cells + (T::kInsideX ? x : inside<S::kBoundaryX, T::kTurnsOnce>(x, nx)), &value);
+    Index inside_x = T::kInsideX ? x : inside<S::kBoundaryX, T::kTurnsOnce>(x, nx);
+    if constexpr (T::kSlabs) inside_x = base.template place<0>(inside_x);
+    load_cells<T::kLoad, 1>(row.cells + inside_x, &value);
     return value;
   }
 
@@ -56,7 +84,7 @@ struct Field {
       to[0] = cell(row, x);
     } else {
       const Index last = (nx - 1) / kVector * kVector;
-      const Index readable = x < 0 ? Index(0) : (x > last ? last : x);
+      Index readable = x < 0 ? Index(0) : (x > last ? last : x);
       if constexpr (kZeroRows) {
         if (row.outside) {
           STENCIL_UNROLL
@@ -64,6 +92,7 @@ struct Field {
           return;
         }
       }
+      if constexpr (T::kSlabs) readable = base.template place<0, kVector>(readable);
       stencil_tune::load_cells<T::kLoad, kVector>(row.cells + readable, to);
       if constexpr (kPatchX && !kAlone) {
         if (x < 0 || x + kVector > nx) {

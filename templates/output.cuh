@@ -3,6 +3,7 @@
 
 #include "stencil_tune/arguments.cuh"
 #include "stencil_tune/element.cuh"
+#include "stencil_tune/layer_arrays.cuh"
 
 namespace stencil_tune {
 
@@ -56,6 +57,26 @@ STENCIL_DEVICE void store_row(typename FieldCells<S>::Output row, const UpdatedB
         if (first + e >= box.low_x && first + e < box.high_x) store_cells<T::kStore, 1>(row + first + e, cells + i + e);
       }
     }
+  }
+}
+
+/// The same of a field in layers of kernel axis kAxis, for row (y, z): cells of no layer are not stored.
+template <class S, class T, int kAxis, class Index>
+STENCIL_DEVICE void store_in_layers(const Arguments<S>& arguments, typename FieldCells<S>::Output array,
+                                    const UpdatedBox<S>& box, Index x, Index y, Index z,
+                                    const typename S::Value* cells) {
+  const LayerArray<S, kAxis> layers(arguments);
+  if constexpr (kAxis == 0) {
+    const auto row = array + (y * layers.stride_y + z * layers.stride_z);
+    STENCIL_UNROLL
+    for (int i = 0; i < T::kRegisterX; ++i) {
+      const bool is_stored = x + i >= box.low_x && x + i < box.high_x && layers.has(x + i);
+      if (is_stored) store_cells<T::kStore, 1>(row + layers.place(x + i), cells + i);
+    }
+  } else {
+    if (!layers.has(kAxis == 1 ? y : z)) return;
+    const Index place_y = kAxis == 1 ? layers.place(y) : y, place_z = kAxis == 2 ? layers.place(z) : z;
+    store_row<S, T>(array + (place_y * layers.stride_y + place_z * layers.stride_z), box, x, cells);
   }
 }
 

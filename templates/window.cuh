@@ -82,8 +82,20 @@ STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedB
     });
     if (!box.has_row(y + kJ, z + kK)) return;
     const Index offset = (y + kJ) * Index(arguments.stride_y) + (z + kK) * Index(arguments.stride_z);
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(FieldCells<S>::output(arguments, o) + offset, box, x, outputs[o]);
+    if constexpr (T::kSlabs) {
+      unrolled<S::kOutputs>([&](auto o) {
+        constexpr int kAxis = layers_of_output<S, T>(o);
+        const auto array = FieldCells<S>::output(arguments, o);
+        if constexpr (kAxis >= 0) {
+          store_in_layers<S, T, kAxis>(arguments, array, box, x, y + kJ, z + kK, outputs[o]);
+        } else {
+          store_row<S, T>(array + offset, box, x, outputs[o]);
+        }
+      });
+    } else {
+      STENCIL_UNROLL
+      for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(FieldCells<S>::output(arguments, o) + offset, box, x, outputs[o]);
+    }
   });
 }
 
@@ -100,11 +112,30 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
   }
 }
 
+template <class S, class T, int kAxis>
+STENCIL_DEVICE Field<S, T> field_in_layers(const Arguments<S>& a, int f) {
+  using Index = typename S::Index;
+  const LayerArray<S, kAxis> array(a);
+  return {{FieldCells<S>::input(a, f), kAxis, array}, Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), array.stride_y, array.stride_z};
+}
+
 /// An input in global memory.
 template <class S, class T>
 STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
   using Index = typename S::Index;
-  return {FieldCells<S>::input(a, f), Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
+  if constexpr (T::kSlabs) {
+    switch (layers_of_input<S, T>(f)) {
+      case 0:
+        return field_in_layers<S, T, 0>(a, f);
+      case 1:
+        return field_in_layers<S, T, 1>(a, f);
+      case 2:
+        return field_in_layers<S, T, 2>(a, f);
+    }
+    return {{FieldCells<S>::input(a, f), -1, {}}, Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
+  } else {
+    return {FieldCells<S>::input(a, f), Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
+  }
 }
 
 /// All of them. direct and streaming fill an array of their own: from this one compilers make other machine code, and

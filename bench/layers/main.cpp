@@ -1,10 +1,11 @@
 // How fast are runs of a stencil with layers, by the winners that are known here, and are they right?
 //
-//   stencil_tune_bench_layers DEFINITION.toml 512x512x512 20 [STEPS]
+//   stencil_tune_bench_layers DEFINITION.toml 512x512x512 20 [STEPS] [--slabs]
 //
-// Compares all cells after some steps with those of the kernels that nobody tuned, which make the whole grid stage by
-// stage; then says what a run of so many steps takes, alone and with a source and 126 receivers, the median of nine
-// under continuous load. Exit status: 0 right, 1 wrong or an error, 2 usage.
+// --slabs: arrays of fields in layers hold these alone (Request::slabs); what it compares with has those of whole
+// grids. Compares all cells after some steps with those of the kernels that nobody tuned, which make the whole grid
+// stage by stage; then says what a run of so many steps takes, alone and with a source and 126 receivers, the median of
+// nine under continuous load. Exit status: 0 right, 1 wrong or an error, 2 usage.
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <fmt/format.h>
@@ -91,27 +92,56 @@ class Start {
 /// The fields on the GPU, and which buffer each is in.
 class OnDevice {
  public:
-  OnDevice(const st::Request& request, const Start& start) {
-    for (const auto& cells : start.fields) {
-      const bool whole = cells.size() == static_cast<std::size_t>(request.extents.cells());
-      const st::Extents extents =
-          whole ? request.extents : st::Extents{1, {static_cast<std::int64_t>(cells.size()), 1, 1}};
-      buffers_.emplace_back(extents, request.type, extents.n[0]).copy_from(std::as_bytes(std::span(cells)));
+  OnDevice(const st::Request& request, const Start& start) : request_(request), start_(start) {
+    for (std::size_t field = 0; field < start.fields.size(); ++field) {
+      const st::ArrayLayout array = layout_of(field);
+      std::vector<float> array_cells(static_cast<std::size_t>(array.cells()));
+      for_each_cell(field,
+                    [&](std::size_t cell, std::size_t place) { array_cells[place] = start.fields[field][cell]; });
+      buffers_.emplace_back(st::Extents{3, array.n}, request.type, array.row)
+          .copy_from(std::as_bytes(std::span(array_cells)));
       fields.push_back(buffers_.back().data());
+      bytes += array_cells.size() * sizeof(float);
     }
   }
 
-  std::vector<float> cells_of(std::size_t field, std::size_t count) const {
-    std::vector<float> cells(count);
+  /// On the whole grid, 0 where the array has no cell.
+  std::vector<float> cells_of(std::size_t field) const {
+    std::vector<float> array_cells(static_cast<std::size_t>(layout_of(field).cells()));
     for (const st::DeviceField& buffer : buffers_) {
-      if (buffer.data() == fields[field]) buffer.copy_to(std::as_writable_bytes(std::span(cells)));
+      if (buffer.data() == fields[field]) buffer.copy_to(std::as_writable_bytes(std::span(array_cells)));
     }
+    std::vector<float> cells(start_.fields[field].size());
+    for_each_cell(field, [&](std::size_t cell, std::size_t place) { cells[cell] = array_cells[place]; });
     return cells;
   }
 
   std::vector<void*> fields;
+  std::size_t bytes = 0;  ///< of all arrays
 
  private:
+  st::ArrayLayout layout_of(std::size_t field) const { return st::array_of_field(request_, static_cast<int>(field)); }
+
+  /// Calls found(cell of the grid or profile, its place in the array).
+  template <class Found>
+  void for_each_cell(std::size_t field, const Found& found) const {
+    const st::ArrayLayout array = layout_of(field);
+    const auto number = static_cast<int>(field);
+    const auto axis = static_cast<std::size_t>(std::max(0, st::layer_axis(request_.stencil, number)));
+    const bool is_whole = st::layer_axis(request_.stencil, number) < 0 || array.n[axis] == request_.extents.n[axis];
+    const auto n = is_whole ? array.n : request_.extents.n;
+    const std::int64_t high = request_.stencil.layers.value_or(st::LayerWidths{}).high[axis];
+    for (std::size_t cell = 0; cell < start_.fields[field].size(); ++cell) {
+      const auto at = static_cast<std::int64_t>(cell);
+      std::array<std::int64_t, 3> index{at % n[0], at / n[0] % n[1], at / (n[0] * n[1])};
+      if (!is_whole && !start_.exists(number, cell)) continue;
+      if (!is_whole && index[axis] >= n[axis] - high) index[axis] -= n[axis] - array.n[axis];
+      found(cell, static_cast<std::size_t>(index[2] * array.plane + index[1] * array.row + index[0]));
+    }
+  }
+
+  const st::Request& request_;
+  const Start& start_;
   std::deque<st::DeviceField> buffers_;
 };
 
@@ -120,7 +150,7 @@ bool agree(const st::Request& request, const Start& start, const OnDevice& a, co
   for (const st::Rotation& rotation : request.stencil.rotations) {
     const auto field = static_cast<std::size_t>(rotation.to);
     const std::size_t count = start.fields[field].size();
-    const std::vector<float> x = a.cells_of(field, count), y = b.cells_of(field, count);
+    const std::vector<float> x = a.cells_of(field), y = b.cells_of(field);
     double greatest = 0, worst = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (!start.exists(rotation.to, i)) continue;
@@ -200,12 +230,16 @@ st::Kernel untuned(const st::Request& request) {
   return library.lookup(steps_alone);
 }
 
-int run(const std::vector<std::string>& words) {
+int run(std::vector<std::string> words) {
+  const bool slabs = words.back() == "--slabs";
+  if (slabs) words.pop_back();
   const int steps = words.size() > 3 ? std::atoi(words[3].c_str()) : 100;
   st::Request request{.stencil = st::load_stencil(words[0])};
   request.stencil.layers = st::parse_layer_widths(words[2], request.stencil.rank);
   request.extents = st::parse_extents(words[1], request.stencil.rank);
   request.steps = steps;
+  st::Request whole = request;
+  request.slabs = slabs;
   st::DeviceContext context;
   st::Library library;
   st::Kernel kernel = library.lookup(request);
@@ -215,9 +249,9 @@ int run(const std::vector<std::string>& words) {
   OnDevice fast(request, start);
   bool right = true;
   {
-    st::Kernel plain = untuned(request);
+    st::Kernel plain = untuned(whole);
     plain.prepare();
-    OnDevice slow(request, start);
+    OnDevice slow(whole, start);
     const int compared = 2 * kernel.fused_steps() + 1;
     kernel.advance(nullptr, fast.fields, compared);
     plain.advance(nullptr, slow.fields, compared);
@@ -225,6 +259,8 @@ int run(const std::vector<std::string>& words) {
     fmt::print("after {} steps, beside kernels that nobody tuned:\n", compared);
     right = agree(request, start, fast, slow);
   }
+  fmt::print("arrays {:.3f} GiB, spare buffers {:.3f} GiB\n", static_cast<double>(fast.bytes) / 0x1p30,
+             static_cast<double>(kernel.workspace_bytes()) / 0x1p30);
   const auto say = [&](const std::string& what, const auto& advance) {
     const double seconds = seconds_of_run(context, advance);
     fmt::print("{} steps{} in {:.3f} ms: {:.1f} GStencil/s, all cells counted\n", steps, what, 1e3 * seconds,
@@ -241,7 +277,7 @@ int run(const std::vector<std::string>& words) {
 
 int main(int count, char** words) {
   if (count < 4) {
-    std::fprintf(stderr, "usage: stencil_tune_bench_layers DEFINITION.toml NXxNYxNZ LAYER [STEPS]\n");
+    std::fprintf(stderr, "usage: stencil_tune_bench_layers DEFINITION.toml NXxNYxNZ LAYER [STEPS] [--slabs]\n");
     return 2;
   }
   try {

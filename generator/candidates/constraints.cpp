@@ -1,6 +1,8 @@
 #include "generator/candidates/constraints.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -68,6 +70,26 @@ Verdict turned_once(const Candidate& candidate, const Limits&) {
     if (axes.extents[axis] > reach) continue;
     return fmt::format("{} cells along the kernel's {}, where taps reach {} beyond an end: as far as round the axis",
                        axes.extents[axis], kAxisNames[axis], reach);
+  }
+  return {};
+}
+
+/// Kernels that load a field's cells by addresses of its own know such arrays.
+Verdict layer_arrays(const Candidate& candidate, const Limits&) {
+  const Problem& problem = candidate.problem();
+  if (!has_slabs(problem)) return {};
+  if (!candidate.family().reads_slabs) {
+    return fmt::format("{} reads arrays of the whole grid alone; those of fields in layers hold slabs",
+                       candidate.family().name);
+  }
+  if (candidate.family().fuses_steps && has_storage_types(problem)) {
+    return "fields are stored in several types; fused steps read slabs of one";
+  }
+  for (const LayerField& field : problem.stencil.layer_fields) {
+    const std::int64_t apart = slab_cells(problem, at(field.axis)).left_out;
+    if (!candidate.family().fuses_steps || apart == SlabCells::kNoHighSlab) continue;
+    return fmt::format("the grid has layers at both ends of {}, and the array of '{}' leaves out {} cells between",
+                       kAxisNames[at(field.axis)], problem.stencil.fields[at(field.field)], apart);
   }
   return {};
 }
@@ -238,6 +260,9 @@ constexpr std::array kBeforeTheFamilys{
     Constraint{"threads_per_block", "A block has at least a warp of threads and at most what the GPU allows.",
                block_threads},
     Constraint{"steps_asked", "A launch makes as many steps as are asked for at least.", steps_asked},
+    Constraint{"layer_arrays",
+               "Arrays of fields in layers that hold these alone are read by some families; fused steps see one end.",
+               layer_arrays},
     Constraint{"one_sweep", "A kernel of one sweep updates one stage.", one_sweep},
     Constraint{"vector_divides_register_x", "A thread's row of outputs is a whole number of vectors.",
                vector_divides_register_x},

@@ -49,6 +49,8 @@ struct Family {
   /// Whether a launch advances all fields of the stencil, level by level (KernelShape::system); otherwise it updates
   /// the outputs of one stage.
   bool advances_all_fields = false;
+  /// Whether its kernels know arrays of fields in layers that hold the layers alone.
+  bool reads_slabs = false;
   /// Whether it may serve the problem at all; constraints say the rest.
   bool (*serves)(const Problem&);
   /// The grid axis that each of the kernel's axes is; -1: none.

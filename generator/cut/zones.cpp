@@ -3,6 +3,7 @@
 #include "generator/cut/halo_need.hpp"
 #include "generator/stencil/axis_names.hpp"
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <algorithm>
@@ -374,6 +375,8 @@ Zone make_zone(const Problem& step, int steps, const Pieces& pieces, const ZoneU
   zone.fields = update.fields;
   zone.problem = make_problem(std::move(stencil), step.type, step.boundaries, extents, step.pitch, steps, kWholeStep);
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) zone.problem.whole[axis] = step.array_cells(axis);
+  zone.problem.slabs = step.slabs;
+  zone.problem.left_out = step.left_out;
   return zone;
 }
 
@@ -436,7 +439,7 @@ std::vector<Problem> zone_problems(const std::vector<Zone>& zones) {
       return other.extents == zone.problem.extents && stencil_key(other.stencil) == stencil_key(zone.problem.stencil);
     };
     if (std::any_of(problems.begin(), problems.end(), same)) continue;
-    problems.push_back(zone.problem);
+    problems.push_back(with_slabs(zone.problem, false));
     problems.back().whole = {};
   }
   std::stable_sort(problems.begin(), problems.end(),

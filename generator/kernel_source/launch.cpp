@@ -1,6 +1,8 @@
 #include "generator/kernel_source/launch.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "stencil_tune/error.hpp"
 #include "templates/tile_grid.cuh"
 
@@ -13,6 +15,8 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kTensorMapAlignment = 64;
+constexpr std::int64_t kTensorMapAddress = 16;   // bytes that a map's first cell is a multiple of
+constexpr std::size_t kNumbersOfLayerArray = 5;  // templates/layer_arrays.cuh
 
 /// The tiles of a launch along the kernel's axes.
 struct TileGrid {
@@ -91,7 +95,8 @@ void require_count(std::string_view what, std::size_t given, std::size_t needed)
 
 std::size_t place_bytes(const Problem& problem) {
   if (!problem.facts.placed) return 0;
-  const std::size_t of_layers = asks_layers(problem) ? sizeof(std::int64_t) * 2 * kMaxRank : 0;
+  const std::size_t of_arrays = has_slabs(problem) ? kNumbersOfLayerArray : 0;
+  const std::size_t of_layers = asks_layers(problem) ? sizeof(std::int64_t) * (2 + of_arrays) * kMaxRank : 0;
   const std::size_t of_profiles = problem.stencil.profiles.size() + profile_rows(problem).size();
   return kPlaceBytes + of_profiles * sizeof(std::uint64_t) + of_layers;
 }
@@ -166,10 +171,23 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   if (candidate.shape().together) packer.put(static_cast<std::uint64_t>(steps));
   packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
   if (placed_) put_rows_and_layers(problem);
+  if (!has_slabs(problem)) return;
+  const auto begin_before = [&](const std::vector<int>& fields, std::size_t count, std::size_t first) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const int layers = layer_axis(problem.stencil, fields[i]);
+      const std::int64_t before = layers < 0 ? 0 : layer_array(problem, layers).begins_before();
+      if (before != 0) {
+        arrays_begin_before_.emplace_back(first + i * sizeof(std::uint64_t),
+                                          static_cast<std::uint64_t>(before) * size_of(storage_of(problem, fields[i])));
+      }
+    }
+  };
+  begin_before(kernel_inputs(problem, steps), inputs_, inputs_at_);
+  begin_before(kernel_outputs(problem, steps), outputs_, outputs_at_);
 }
 
 /// Behind the profiles' addresses: the rows of those along two axes, then, along each of the kernel's axes, the cells
-/// that lie in no layer, which another stage may ask for.
+/// that lie in no layer, which another stage may ask for, and last the arrays of fields in layers.
 void KernelArguments::put_rows_and_layers(const Problem& problem) {
   std::vector<std::int64_t> numbers = profile_rows(problem);
   const auto between = between_layers(problem);
@@ -178,6 +196,14 @@ void KernelArguments::put_rows_and_layers(const Problem& problem) {
     const BetweenLayers& cells = between[is_there ? static_cast<std::size_t>(grid_axis_[axis]) : 0];
     numbers.push_back(is_there ? cells.low : 0);
     numbers.push_back(is_there ? cells.high : 0);
+  }
+  for (std::size_t axis = 0; has_slabs(problem) && axis < kMaxRank; ++axis) {
+    const bool is_there = grid_axis_[axis] >= 0;
+    const LayerArray array = is_there ? layer_array(problem, grid_axis_[axis]) : LayerArray{};
+    for (const std::size_t along : {1, 2}) {
+      numbers.push_back(grid_axis_[along] >= 0 ? array.strides[at(grid_axis_[along])] : 0);
+    }
+    numbers.insert(numbers.end(), {array.cells.first, array.cells.last, array.cells.left_out});
   }
   if (numbers.empty()) return;
   const std::size_t own = coefficients_ * (doubles_ ? sizeof(double) : sizeof(float));
@@ -196,10 +222,29 @@ void KernelArguments::add_tensor_maps(const Candidate& candidate) {
   const std::int64_t row = axes.has(1) ? axes.strides[1] : problem.pitch;
   request.strides = {static_cast<std::uint64_t>(row * size), static_cast<std::uint64_t>(axes.strides[2] * size)};
   request.box = {static_cast<std::uint32_t>(box.cells), static_cast<std::uint32_t>(box.rows), 1};
+  const std::vector<int> inputs = kernel_inputs(problem, sweeps_per_launch(candidate.tuning()));
   for (std::size_t i = 0; i < inputs_; ++i) {
-    request.offset = i * kTensorMapBytes;
-    maps_.push_back(request);
+    const int layers = has_slabs(problem) ? layer_axis(problem.stencil, inputs[i]) : -1;
+    maps_.push_back(layers < 0 ? request : of_layers(request, problem, axes, layers));
+    maps_.back().offset = i * kTensorMapBytes;
   }
+}
+
+/// The map of an array of a field in layers: of the cells along their axis that it holds.
+TensorMapRequest KernelArguments::of_layers(TensorMapRequest request, const Problem& problem, const KernelAxes& axes,
+                                            int layers) {
+  const auto size = static_cast<std::int64_t>(size_of(problem.type));
+  const LayerArray array = layer_array(problem, layers);
+  const std::int64_t together = layers == 0 ? kTensorMapAddress / size : 1;
+  const std::int64_t first = array.cells.first / together * together;
+  const auto kernel_axis = static_cast<std::size_t>(std::find(axes.grid_axis.begin(), axes.grid_axis.end(), layers) -
+                                                    axes.grid_axis.begin());
+  request.extents[kernel_axis] = static_cast<std::uint64_t>(std::max<std::int64_t>(1, array.cells.last - first));
+  request.ahead = first * array.strides[at(layers)] * size;
+  const auto stride = [&](std::size_t axis) { return array.strides[at(axes.grid_axis[axis])] * size; };
+  const std::int64_t row = axes.has(1) ? stride(1) : array.strides[1] * size;
+  request.strides = {static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(stride(2))};
+  return request;
 }
 
 void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
@@ -211,6 +256,12 @@ void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<con
   std::memcpy(to.data(), packed_.data(), packed_.size());
   std::memcpy(to.data() + inputs_at_, inputs.data(), inputs_ * sizeof(std::uint64_t));
   std::memcpy(to.data() + outputs_at_, outputs.data(), outputs.size_bytes());
+  for (const auto& [at, before] : arrays_begin_before_) {
+    std::uint64_t address = 0;
+    std::memcpy(&address, to.data() + at, sizeof address);
+    address -= before;
+    std::memcpy(to.data() + at, &address, sizeof address);
+  }
   if (doubles_) {
     write_as<double>(coefficients, to.data() + coefficients_at_);
   } else {
@@ -219,7 +270,8 @@ void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<con
   if (placed_) write_place(place, inputs.subspan(inputs_), to);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     TensorMapRequest map = maps_[i];
-    map.address = inputs[i];
+    std::memcpy(&map.address, to.data() + inputs_at_ + i * sizeof map.address, sizeof map.address);
+    map.address += static_cast<std::uint64_t>(map.ahead);
     encode_map(map, to.subspan(map.offset, kTensorMapBytes));
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -37,10 +38,11 @@ std::array<int, kMaxRank> output_tile(const Candidate& candidate);
 /// Three axes, x contiguous; no interleave, no swizzle, cells outside filled with zero.
 struct TensorMapRequest {
   std::size_t offset = 0;                  ///< in the parameter, kTensorMapBytes
-  std::uint64_t address = 0;               ///< the field's; a multiple of 16
+  std::uint64_t address = 0;               ///< the first cell's; a multiple of 16
   std::array<std::uint64_t, 3> extents{};  ///< cells
   std::array<std::uint64_t, 2> strides{};  ///< bytes from one row, plane to the next
   std::array<std::uint32_t, 3> box{};      ///< cells of one copy
+  std::int64_t ahead = 0;                  ///< bytes from the field's first cell to the map's
 };
 
 /// The kernel's parameter for one box of cells, packed but for what changes from launch to launch: addresses and
@@ -73,11 +75,15 @@ class KernelArguments {
 
  private:
   void add_tensor_maps(const Candidate& candidate);
+  static TensorMapRequest of_layers(TensorMapRequest request, const Problem& problem, const KernelAxes& axes,
+                                    int layers);
   void put_rows_and_layers(const Problem& problem);
   void write_place(const Place& place, std::span<const std::uint64_t> profiles, std::span<std::byte> to) const;
 
   std::vector<std::byte> packed_;  ///< addresses zero, coefficients the stencil's own
   std::vector<TensorMapRequest> maps_;
+  /// Addresses in the parameter that lie before their arrays' first cells, and by how many bytes.
+  std::vector<std::pair<std::size_t, std::uint64_t>> arrays_begin_before_;
   std::size_t inputs_at_ = 0, inputs_ = 0;    ///< offset of the first address, how many
   std::size_t profiles_ = 0;                  ///< how many addresses of profiles stand behind the place
   std::size_t outputs_at_ = 0, outputs_ = 0;  ///< the same

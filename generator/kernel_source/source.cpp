@@ -7,6 +7,7 @@
 #include "generator/kernel_source/stage_text.hpp"
 #include "generator/kernel_source/system_text.hpp"
 #include "generator/points/point_checks.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -41,14 +42,15 @@ std::string stencil_text(const Candidate& candidate) {
   return fmt::format(
       R"(struct Stencil {{
 {types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, {coefficients};
-{storages}{axis_reads}{reach}{boundaries}
+{storages}{axis_reads}{arrays}{reach}{boundaries}
 {late}{update}{sums}}};
 )",
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
       fmt::arg("outputs", outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
       fmt::arg("storages", storage_members(problem, facts.inputs, outputs)),
-      fmt::arg("axis_reads", axis_read_members(problem, axis_map)), fmt::arg("reach", reach_members(axes.reach)),
-      fmt::arg("boundaries", boundary_members(axes)),
+      fmt::arg("axis_reads", axis_read_members(problem, axis_map)),
+      fmt::arg("arrays", layer_array_members(problem, facts.inputs, outputs, axis_map)),
+      fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("update", update_member(problem.stencil, problem.stage, facts, axis_map)),
       fmt::arg("late", kernel.asks_late ? late_member(problem, kernel.takes_sums) : std::string()),
       fmt::arg("sums", kernel.takes_sums ? plane_sums_text(problem, axis_map) : std::string()));
@@ -127,9 +129,9 @@ std::string tuning_text(const Candidate& candidate, bool with_points) {
   for (const DefaultConstant& each : kDefaults) {
     if (!is_set_by(candidate, each.name)) text += each.line;
   }
-  // kPlaced: the update asks for coordinates or the step's number.
-  text += fmt::format("  static constexpr bool kTurnsOnce = {}, kPlaced = {};\n", turns_once(candidate.shape()),
-                      candidate.problem().facts.placed);
+  // kPlaced: the update asks for coordinates or the step's number. kSlabs: arrays of fields in layers hold these alone.
+  text += fmt::format("  static constexpr bool kTurnsOnce = {}, kPlaced = {}, kSlabs = {};\n",
+                      turns_once(candidate.shape()), candidate.problem().facts.placed, has_slabs(candidate.problem()));
   text += candidate.family().constants(candidate);
   if (with_points && !candidate.family().advances_all_fields) text += point_constants(candidate);
   // Named without its launch: binaries are kept by their text.

@@ -2,6 +2,7 @@
 
 #include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -100,6 +101,25 @@ std::string axis_read_members(const Problem& problem, const AxisMap& axis_map) {
       "  static constexpr stencil_tune::AxisRead kAxisReads[] = {{{}}};\n"
       "  static constexpr int kAxisReadCount = {}, kBeforeLayers = {};\n",
       fmt::join(reads, ", "), count, profiles + rows_before(problem.stencil, profiles));
+}
+
+std::string layer_array_members(const Problem& problem, const std::vector<int>& inputs, const std::vector<int>& outputs,
+                                const AxisMap& axis_map) {
+  if (!has_slabs(problem)) return {};
+  const auto axes = [&](const std::vector<int>& fields) {
+    std::vector<int> of_fields;
+    for (const int field : fields) {
+      const int axis = layer_axis(problem.stencil, field);
+      of_fields.push_back(axis < 0 ? -1 : axis_map[at(axis)]);
+    }
+    return of_fields;
+  };
+  return fmt::format(
+      "  // The axis in whose layers an input, an output exists, whose array holds these alone; -1: it is the whole "
+      "grid's.\n"
+      "  static constexpr int kInputLayers[] = {{{}}};\n"
+      "  static constexpr int kOutputLayers[] = {{{}}};\n",
+      fmt::join(axes(inputs), ", "), fmt::join(axes(outputs), ", "));
 }
 
 std::string reach_members(const std::array<Reach, kMaxRank>& reach) {

@@ -27,6 +27,9 @@ std::string storage_members(const Problem& problem, const std::vector<int>& inpu
 std::string coefficient_constants(const Problem& problem);
 /// kAxisReads, kAxisReadCount, kBeforeLayers (placed_cells.cuh), where updates ask for their cell's place.
 std::string axis_read_members(const Problem& problem, const AxisMap& axis_map);
+/// kInputLayers, kOutputLayers (layer_arrays.cuh), where arrays hold layers alone. inputs: those that are no profiles.
+std::string layer_array_members(const Problem& problem, const std::vector<int>& inputs, const std::vector<int>& outputs,
+                                const AxisMap& axis_map);
 /// kLowX ... kHighZ, with a comment.
 std::string reach_members(const std::array<Reach, kMaxRank>& reach);
 /// kBoundaryX ... kBoundaryZ.

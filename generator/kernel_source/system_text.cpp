@@ -6,6 +6,7 @@
 #include "generator/kernel_source/update_text.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "generator/stencil/rewriting/common_weights.hpp"
 #include "generator/stencil/rewriting/constant_parts.hpp"
 
@@ -254,6 +255,17 @@ struct Level<{number}> : Stage{stage} {{
     return result;
   }
 
+  std::vector<int> outputs() const { return kernel_outputs(problem_, sweeps_per_launch(candidate_.tuning())); }
+
+  /// Fields in layers whose arrays hold these alone are stored there alone: no two axes have a box in common.
+  std::vector<std::string> with_layers(std::vector<std::string> boxes) const {
+    const std::vector<int> fields = outputs();
+    for (std::size_t i = 0; has_slabs(problem_) && i < boxes.size(); ++i) {
+      boxes[i] += fmt::format(" {}", layer_axis(problem_.stencil, fields[i]));
+    }
+    return boxes;
+  }
+
   std::string step_text() const {
     std::vector<std::string> state;
     const SystemLevel& first = system_.levels.front();
@@ -273,7 +285,7 @@ struct Level<{number}> : Stage{stage} {{
 {types}  static constexpr int kInputs = {inputs};
   static constexpr int kOutputs = {outputs};
   static constexpr int {coefficients};
-{storages}{axis_reads}{boundaries}
+{storages}{axis_reads}{arrays}{boundaries}
   static constexpr int kLevels = {level_count};
   template <int kLevel>
   using LevelAt = Level<kLevel>;
@@ -290,10 +302,11 @@ struct Level<{number}> : Stage{stage} {{
         fmt::arg("storages",
                  storage_members(problem_, inputs_, kernel_outputs(problem_, sweeps_per_launch(candidate_.tuning())))),
         fmt::arg("axis_reads", axis_read_members(problem_, axis_map_of(axes_))),
+        fmt::arg("arrays", layer_array_members(problem_, inputs_, outputs(), axis_map_of(axes_))),
         fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
         fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),
         fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes, ", ")),
-        fmt::arg("box_of", fmt::join(first_alike(boxes), ", ")), fmt::arg("makes_parts", makes_parts()),
+        fmt::arg("box_of", fmt::join(first_alike(with_layers(boxes)), ", ")), fmt::arg("makes_parts", makes_parts()),
         fmt::arg("parts", makes_parts() ? "  template <int kConstant>\n  using PartOf = Part<kConstant>;\n" : ""));
   }
 

@@ -1,6 +1,7 @@
 #include "generator/stencil/buffers.hpp"
 
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -20,6 +21,14 @@ std::vector<int> layers_at_places(const Problem& problem, const LaunchBuffers& b
     layers[at(buffers.outputs[i])] = problem.step.layers_at[at(buffers.stored[i])];
   }
   return layers;
+}
+
+/// The axis in whose layers the buffer at a place exists; -1: it is one of the whole grid.
+int layers_of_place(const Problem& problem, const LaunchBuffers& buffers, int place) {
+  const auto stored = std::find(buffers.outputs.begin(), buffers.outputs.end(), place);
+  const bool is_spare = place >= static_cast<int>(problem.stencil.fields.size());
+  if (is_spare && stored == buffers.outputs.end()) return -1;
+  return layer_axis(problem.stencil, is_spare ? buffers.stored[at(stored - buffers.outputs.begin())] : place);
 }
 
 class BufferPlan {
@@ -101,7 +110,9 @@ class BufferPlan {
     const std::vector<int> layers = layers_at_places(problem_, plan_);
     std::vector<int> left(plan_.next.size());
     std::iota(left.begin(), left.end(), 0);
-    std::erase_if(left, [&](int other) { return taken(other); });
+    const int in_layers = layers_of_place(problem_, plan_, place);
+    std::erase_if(left,
+                  [&](int other) { return taken(other) || layers_of_place(problem_, plan_, other) != in_layers; });
     const auto alike =
         std::find_if(left.begin(), left.end(), [&](int other) { return layers[at(other)] == layers[at(place)]; });
     return alike != left.end() ? *alike : left.front();
@@ -118,6 +129,14 @@ class BufferPlan {
 }  // namespace
 
 LaunchBuffers launch_buffers(const Problem& problem, int steps) { return BufferPlan(problem, steps).run(); }
+
+bool keeps_arrays_apart(const Problem& problem, int steps) {
+  if (!has_slabs(problem)) return true;
+  const LaunchBuffers buffers = launch_buffers(problem, steps);
+  const auto fields = static_cast<int>(problem.stencil.fields.size());
+  return std::none_of(buffers.outputs.begin(), buffers.outputs.end(),
+                      [&](int place) { return place >= fields && layers_of_place(problem, buffers, place) >= 0; });
+}
 
 int spare_buffers(const Problem& problem, int most_steps) {
   int most = 0;

@@ -22,6 +22,10 @@ struct LaunchBuffers {
 /// The buffers of a launch that makes so many whole steps.
 LaunchBuffers launch_buffers(const Problem& problem, int steps);
 
+/// Whether the spare buffers of such a launch, all of the whole grid's size, take turns with fields of the whole grid
+/// alone, where arrays of fields in layers hold these alone.
+bool keeps_arrays_apart(const Problem& problem, int steps);
+
 /// The most spare buffers that a launch of 1 to `most_steps` steps needs.
 int spare_buffers(const Problem& problem, int most_steps);
 

@@ -1,5 +1,6 @@
 #include "generator/stencil/measures.hpp"
 
+#include "generator/stencil/layer_arrays.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ Boundaries measured_boundaries(const Stencil& measured, Boundaries boundaries) {
 Problem measured_problem(const Problem& step) {
   Stencil measured = measured_stencil(step.stencil);
   const Boundaries boundaries = measured_boundaries(measured, step.boundaries);
-  return make_problem(std::move(measured), step.type, boundaries, step.extents, step.pitch);
+  return with_slabs_of(step, make_problem(std::move(measured), step.type, boundaries, step.extents, step.pitch));
 }
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 #include "generator/stencil/passes.hpp"
 
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +55,8 @@ struct Division {
 
 Problem pass_problem(const Problem& step, const StageRange& range) {
   const auto make = [&](Stencil stencil, int stage) {
-    return make_problem(std::move(stencil), step.type, step.boundaries, step.extents, step.pitch, 1, stage);
+    return with_slabs_of(
+        step, make_problem(std::move(stencil), step.type, step.boundaries, step.extents, step.pitch, 1, stage));
   };
   return range.count == 1 ? make(step.stencil, range.first) : make(stages_of(step, range), kWholeStep);
 }

@@ -2,6 +2,7 @@
 
 #include "generator/stencil/axis_names.hpp"
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "generator/stencil/rewriting/shared_parts.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
@@ -301,11 +302,7 @@ std::array<BetweenLayers, kMaxRank> between_layers(const Problem& problem) {
 
 std::int64_t cells_of_field(const Problem& problem, int field) {
   const Along along = profile_along(problem.stencil, field);
-  if (along == 0) return problem.allocated_cells();
-  if (along == kAlongTime) return kCheckedSteps;
-  std::int64_t cells = 1;
-  for (const int axis : axes_of(along)) cells *= problem.extents.n[at(axis)];
-  return cells;
+  return along == kAlongTime ? kCheckedSteps : array_of(problem, field).cells();
 }
 
 std::vector<std::int64_t> profile_rows(const Problem& problem) {

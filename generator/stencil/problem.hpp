@@ -43,6 +43,8 @@ struct Problem {
   std::int64_t pitch = 0;                      ///< cells from one row to the next, >= extents.n[0]
   std::array<std::int64_t, kMaxRank> whole{};  ///< extents of the arrays, where the grid is a part of them; else 0
   int steps = 1;
+  bool slabs = false;  ///< arrays of fields in layers hold the slabs that the layers are (layer_arrays.hpp)
+  std::array<std::int64_t, kMaxRank> left_out{};  ///< cells between an axis's layers that such arrays leave out
   /// What candidates have in common that follows from the step and the boundaries. Copies of a problem share it.
   std::shared_ptr<Remembered> remembered = std::make_shared<Remembered>();
 
@@ -109,8 +111,8 @@ std::vector<int> kernel_outputs(const Problem& problem, int steps);
 /// How many entries fields of time have where kernels are checked and timed: more than any of these runs reads.
 inline constexpr std::int64_t kCheckedSteps = 128;
 
-/// Cells that the field has in memory: those of the whole grid, rows padded, or of a profile's axes; of a field of
-/// time kCheckedSteps.
+/// Cells that the field has in memory: those of its array, rows padded, or of a profile's axes; of a field of time
+/// kCheckedSteps.
 std::int64_t cells_of_field(const Problem& problem, int field);
 
 /// Cells from one row to the next, of each profile along two axes.

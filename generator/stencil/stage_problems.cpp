@@ -1,6 +1,7 @@
 #include "generator/stencil/stage_problems.hpp"
 
 #include "generator/stencil/describe.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,8 @@ std::vector<Problem> stage_problems(const Problem& problem) {
   if (problem.stage != kWholeStep) return {problem};
   std::vector<Problem> stages;
   for (int stage = 0; stage < static_cast<int>(problem.stencil.stages.size()); ++stage) {
-    stages.push_back(make_problem(problem.stencil, problem.type, problem.boundaries, problem.extents, problem.pitch,
-                                  problem.steps, stage));
+    stages.push_back(with_slabs_of(problem, make_problem(problem.stencil, problem.type, problem.boundaries,
+                                                         problem.extents, problem.pitch, problem.steps, stage)));
   }
   return stages;
 }

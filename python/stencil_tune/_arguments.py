@@ -9,7 +9,7 @@ from typing import Any, Mapping, NoReturn, Sequence, TypeVar
 
 from . import _arrays, _native, _values
 from ._errors import ArgumentError
-from ._request import Grid, describe
+from ._request import Grid, array_of, describe
 from ._stencil import Stencil
 
 #: The type of the arrays that a run is given. A run returns one of them where the state is one field, a tuple where it is
@@ -72,11 +72,29 @@ class KernelBase:
         self._native = _native.library()
         self._types = [stencil.storages.get(name, grid.dtype) for name in stencil.fields]  # what cells are, by field
         self._profiles = [_shape_of(along, grid) for along in stencil._along]  # shapes; None: a field of the whole grid
+        slabs = stencil.layer_fields if grid.slabs else {}
+        self._slabs = {place: array_of(stencil, grid, place)  # shapes and strides, by field
+                       for place, name in enumerate(stencil.fields) if name in slabs}
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the arrays that it takes: (nz, ny, nx), the last axis is x."""
         return self._grid.shape
+
+    def shape_of(self, field: str) -> tuple[int, ...]:
+        """Shape of the array of one field: `shape`, that along its axes, or with `slabs` that of its layers, of which
+        those at the low end come first, and those at the high end last. Of a field of time it is empty."""
+        if field not in self.stencil.fields:
+            raise ArgumentError(f"'{field}' is no field; stencil '{self.stencil.name}' has {', '.join(self.stencil.fields)}")
+        return self._shape(self.stencil.fields.index(field))
+
+    def _shape(self, place: int) -> tuple[int, ...]:
+        profile = self._profiles[place]
+        return profile if profile is not None else self._whole(place)[0]
+
+    def _whole(self, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape and strides of the array of a field that varies along no axes alone."""
+        return self._slabs.get(place) or (self._grid.shape, self._grid.strides)
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -122,12 +140,14 @@ class KernelBase:
             more = "; device=\"cpu\" looks up the reference, which is slow" if layout.device == _arrays.HOST else ""
             raise ArgumentError(f"{name} is in {where}, the kernel was looked up for {mine}{more}")
         self._refuse_type(name, layout)
+        shape, strides = self._whole(self.stencil.fields.index(name))
         extents, pitch = _arrays.grid_of(layout, self.stencil.rank, name)
-        if extents != self._grid.extents:
-            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
-        if (pitch or extents[0]) != self._grid.row and any(extent > 1 for extent in extents[1:]):
+        if extents != shape[::-1]:
+            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {shape}")
+        row = strides[-2] if len(shape) > 1 else shape[0]
+        if (pitch or extents[0]) != row and any(extent > 1 for extent in extents[1:]):
             raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
-                                f"up for {self._grid.row}: look it up like this array")
+                                f"up for {row}: look it up like this array")
 
     def _refuse_type(self, name: str, layout: _arrays.Layout) -> None:
         """Raises ArgumentError unless cells are of the field's type."""

@@ -72,10 +72,12 @@ class KernelOnArrays(KernelBase):
                 fields[place] = self._profile_address(place, array, where, profile, made)
                 continue
             layout = _arrays.read_any(array, where)
+            if self._slabs:
+                shape, strides = self._whole(place)
             if (layout.shape != shape or layout.strides != strides or layout.dtype != self._types[place] or
                     layout.device != device and layout.device is not None):
                 self._check(place, layout)
-            elif type(array) not in self._matchers and not self.stencil.profiles and not self.stencil.storages:
+            elif type(array) not in self._matchers and not (self.stencil.profiles or self.stencil.storages or self._slabs):
                 self._remember(array, layout)
             if not layout.writable and (place in self.stencil._writes or whole and place in self.stencil._state):
                 self._refuse_read_only(place, array)

@@ -85,7 +85,7 @@ def load_run(path: str | os.PathLike[str], kernel: Kernel | ReferenceKernel, arr
         for place in store.places:
             with archive.open(f"{kernel.stencil.fields[place]}.npy") as entry:
                 cells[place] = _numpy().lib.format.read_array(entry, allow_pickle=False)
-            if cells[place].shape != store.shape(place) or cells[place].dtype != store.type(place):
+            if cells[place].shape != kernel._shape(place) or cells[place].dtype != store.type(place):
                 raise ValueError("cells of another shape")
         steps = _values.whole(facts["steps"], "steps", 0)
     for place, values in cells.items():
@@ -98,7 +98,7 @@ def _facts_of(kernel: Kernel | ReferenceKernel) -> dict[str, Any]:
     stencil = kernel.stencil
     text = json.dumps([stencil.definition(), stencil.fields])
     return {"stencil": hashlib.sha256(text.encode()).hexdigest()[:16], "type": kernel.dtype,
-            "grid": "x".join(map(str, kernel.dims)), "boundary": kernel.boundary}
+            "grid": "x".join(map(str, kernel.dims)) + (" and slabs" if kernel._slabs else ""), "boundary": kernel.boundary}
 
 
 @contextlib.contextmanager
@@ -136,10 +136,6 @@ class _Store:
         stencil = self.kernel.stencil
         return _numpy().dtype(_TYPES[stencil.storages.get(stencil.fields[place], self.kernel.dtype)])
 
-    def shape(self, place: int) -> tuple[int, ...]:
-        profile = self.kernel._profiles[place]
-        return self.kernel.shape if profile is None else profile
-
     def read(self, place: int) -> Any:
         kernel = self.kernel
         cells = self._on_gpu(kernel, place)[1] if isinstance(kernel, Kernel) else self._views[place]
@@ -157,9 +153,9 @@ class _Store:
 
     def _on_gpu(self, kernel: Kernel, place: int) -> tuple[Any, Any]:
         """A copy of an array's memory as far as it is surely the array's, to its last cell, and a view of the cells in it."""
-        shape, kind, numpy = self.shape(place), self.type(place), _numpy()
-        row = kernel.pitch if kernel._profiles[place] is None else shape[-1]
-        strides = [kind.itemsize * step for step in (*_arrays.dense_strides((*shape[:-1], row))[:-1], 1)]
+        shape, kind, numpy = kernel._shape(place), self.type(place), _numpy()
+        dense = _arrays.dense_strides(shape)
+        strides = [kind.itemsize * step for step in (dense if kernel._profiles[place] else kernel._whole(place)[1])]
         last = sum((extent - 1) * step for extent, step in zip(shape, strides))
         room = numpy.empty(last // kind.itemsize + 1, kind)
         kernel._native.check(kernel._native.read_array_on_device(

@@ -21,20 +21,20 @@ _MOST_ALIGNED = 256  # bytes; more helps no kernel
 @overload
 def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = ..., *, device: Literal["cpu"],
            dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
-           boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., gpu: str | None = ...,
-           database: str | os.PathLike[str] | None = ...) -> ReferenceKernel: ...
+           boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., slabs: bool = ...,
+           gpu: str | None = ..., database: str | os.PathLike[str] | None = ...) -> ReferenceKernel: ...
 
 
 @overload
 def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = ..., *, device: int | None = ...,
            dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
-           boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., gpu: str | None = ...,
-           database: str | os.PathLike[str] | None = ...) -> Kernel: ...
+           boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., slabs: bool = ...,
+           gpu: str | None = ..., database: str | os.PathLike[str] | None = ...) -> Kernel: ...
 
 
 def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims: int | Sequence[int] | None = None,
            shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
-           steps: int = 1, pitch: int = 0, device: int | str | None = None, gpu: str | None = None,
+           steps: int = 1, pitch: int = 0, slabs: bool = False, device: int | str | None = None, gpu: str | None = None,
            database: str | os.PathLike[str] | None = None) -> Kernel | ReferenceKernel:
     """The best kernel known for a stencil on a grid. Compiles nothing yet.
 
@@ -49,6 +49,7 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
         boundary: "hold", "zero", "clamp", "periodic", "reflect", or by axis: "x=periodic,y=hold", {"x": "periodic"}.
         steps: of a typical advance(): from 2 on, kernels may fuse some in one launch.
         pitch: cells from one row to the next; 0: the array's, else dense rows.
+        slabs: arrays of fields in layers hold these alone, the low slab and then the high one: kernel.shape_of("psi").
         device: ordinal of the GPU; "cpu": the reference on the CPU, for teaching and tests, slow; None: the array's,
             else the one of the current CUDA context.
         gpu: in place of a GPU that is here, one by name, such as "h200" or "sm_90": to be read and exported.
@@ -59,7 +60,7 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
         Error: there is no such GPU, driver or database.
     """
     chosen, grid, layout = asked_grid(stencil, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
-                                      steps=steps, pitch=pitch)
+                                      steps=steps, pitch=pitch, slabs=slabs)
     if isinstance(device, str):
         if device != "cpu":
             raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")

@@ -17,7 +17,8 @@ MAX_RANK = 3
 class Request(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("stencil", c.c_char_p), ("type", c.c_char_p), ("boundary", c.c_char_p),
                 ("extents", c.c_int64 * MAX_RANK), ("pitch", c.c_int64), ("device", c.c_int32), ("steps", c.c_int32),
-                ("alignment", c.c_size_t), ("parsed", c.c_void_p), ("gpu", c.c_char_p)]
+                ("alignment", c.c_size_t), ("parsed", c.c_void_p), ("gpu", c.c_char_p), ("objective", c.c_char_p),
+                ("slabs", c.c_int32), ("reserved", c.c_int32)]
 
 
 class Evidence(c.Structure):
@@ -127,6 +128,7 @@ _FUNCTIONS = {
     "stencil_describe": (c.c_int, [_HANDLE, _OUT]),
     "stencil_definition": (c.c_int, [_HANDLE, _OUT]),
     "check_request": (c.c_int, [c.POINTER(Request), _OUT]),
+    "field_array": (c.c_int, [c.POINTER(Request), c.c_int32, c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
     "lookup": (c.c_int, [_HANDLE, c.POINTER(Request), _OUT]),
     "release": (None, [_HANDLE]),
     "kernel_match": (c.c_int, [_HANDLE]),

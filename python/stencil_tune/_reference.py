@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from . import _arrays, _native, _values
 from ._arguments import Array, Evidence, KernelBase
@@ -141,7 +141,7 @@ class ReferenceKernel(KernelBase):
         """What the definition measures, of the arrays as they stand."""
         numpy, measured = _numpy(), self.stencil.measured()
         given = self._in_order(arrays, {})
-        values = [numpy.array(self._view(array, place, range(step, step + 1)), dtype=numpy.float64)
+        values = [self._of_grid(self._view(array, place, range(step, step + 1)), place)
                   for place, array in enumerate(given)]
         nothing = [numpy.full(self.shape, numpy.nan) for _ in measured.outputs]
         cells = ReferenceKernel(measured, self._grid, None)
@@ -179,9 +179,39 @@ class ReferenceKernel(KernelBase):
         self._refuse_type(name, layout)
         if profile is not None:
             self._refuse_profile(name, layout, profile, made)
-        elif layout.shape != self.shape:
-            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
+        elif layout.shape != self._shape(place):
+            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self._shape(place)}")
         return _numpy_array(array)
+
+    def _of_grid(self, view: Any, place: int) -> Any:
+        """The cells as f64, of a field in layers on the whole grid."""
+        numpy = _numpy()
+        if place not in self._slabs:
+            return numpy.array(view, dtype=numpy.float64, order="C")
+        cells = numpy.zeros(self.shape)
+        for there, here in self._parts(place):
+            cells[there] = view[here]
+        return cells
+
+    def _of_array(self, cells: Any, place: int) -> Any:
+        """The other way round."""
+        if place not in self._slabs:
+            return cells
+        array = _numpy().zeros(self._shape(place))
+        for there, here in self._parts(place):
+            array[here] = cells[there]
+        return array
+
+    def _parts(self, place: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+        """Where the cells of a field in layers are: on the grid, and in its array."""
+        axis = "xyz".index(self.stencil.layer_fields[self.stencil.fields[place]])
+        at, (low, high) = self.stencil.rank - 1 - axis, (self.stencil._widths or [])[axis]
+        n, kept = self.shape[at], self._shape(place)[at]
+        before = (slice(None),) * at
+        ends = [(slice(0, n), slice(0, n))] if n == kept else [(slice(0, low), slice(0, low)),
+                                                              (slice(n - high, n), slice(kept - high, kept))]
+        for there, here in ends:
+            yield (*before, there), (*before, here)
 
     def _writable(self, array: Any, place: int) -> Any:
         view = self._view(array, place)
@@ -199,7 +229,7 @@ class ReferenceKernel(KernelBase):
         views: list[Any] = [self._view(array, place, numbers) for place, array in enumerate(given)]
         self._refuse_overlap(views)
         with numpy.errstate(invalid="ignore"):  # outputs may hold nothing yet
-            values = [numpy.array(view, dtype=numpy.float64, order="C") for view in views]
+            values = [self._of_grid(view, place) for place, view in enumerate(views)]
         made: dict[str, Any] = {}
         if points is None:
             if series is not None or records is not None:
@@ -215,7 +245,7 @@ class ReferenceKernel(KernelBase):
         self._evaluate(steps, values, self.stencil.coefficient_values(coefficients), origin, step, points, made)
         if "records" in made:
             _numpy_array(records)[...] = made["records"]
-        return values
+        return [self._of_array(value, place) for place, value in enumerate(values)]
 
     def _evaluate(self, steps: int, values: Sequence[Any] = (), coefficients: Sequence[float] = (),
                   origin: Sequence[int] | None = None, step: int = 0, points: PointsBase | None = None,

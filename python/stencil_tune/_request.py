@@ -23,6 +23,7 @@ class Grid:
     dtype: str
     boundary: str
     steps: int
+    slabs: bool = False  # arrays of fields in layers hold these alone
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,8 +85,8 @@ def as_steps(steps: Any) -> int:
 
 
 def asked_grid(stencil: Any, *, like: Any, dims: int | Sequence[int] | None, shape: Sequence[int] | None, dtype: Any,
-               boundary: str | Mapping[str, str], steps: int,
-               pitch: int) -> tuple[Stencil, Grid, _arrays.Layout | None]:
+               boundary: str | Mapping[str, str], steps: int, pitch: int,
+               slabs: bool = False) -> tuple[Stencil, Grid, _arrays.Layout | None]:
     """What lookup() and tune() are given. Raises ArgumentError where it does not say a stencil on one grid."""
     if sum(given is not None for given in (like, dims, shape)) != 1:
         raise ArgumentError("say the grid once: like= an array, dims= (nx, ny, nz), or shape= (nz, ny, nx)")
@@ -109,16 +110,27 @@ def asked_grid(stencil: Any, *, like: Any, dims: int | Sequence[int] | None, sha
         name = _arrays.dtype_name(dtype if dtype is not None else chosen.element or "f32")
     if len(extents) != chosen.rank:
         raise ArgumentError(f"{len(extents)} extents: stencil '{chosen.name}' has {chosen.rank} axes")
-    asked = Grid(extents, 0 if pitch == extents[0] else pitch, name, boundary_text(boundary), as_steps(steps))
+    asked = Grid(extents, 0 if pitch == extents[0] else pitch, name, boundary_text(boundary), as_steps(steps),
+                 bool(_values.flag(slabs, "slabs")))
     return chosen, checked(chosen, asked), layout
 
 
 def native_request(stencil: Stencil, grid: Grid, **more: Any) -> _native.Request:
     """The request as the C interface takes it."""
     request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
-                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, **more)
+                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, slabs=grid.slabs,
+                              **more)
     request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
     return request
+
+
+def array_of(stencil: Stencil, grid: Grid, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides, in cells, of the array of a field of the whole grid, or in layers."""
+    native, numbers = _native.library(), c.c_int64 * _native.MAX_RANK
+    extents, strides = numbers(), numbers()
+    native.check(native.field_array(c.byref(native_request(stencil, grid, device=-1)), place, extents, strides))
+    rank = stencil.rank
+    return tuple(extents[:rank][::-1]), tuple(strides[:rank][::-1])
 
 
 @functools.lru_cache(maxsize=256)

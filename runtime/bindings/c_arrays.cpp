@@ -1,4 +1,5 @@
 // A step on arrays of a Python library, by DLPack's exchange interface in C: what they are is read without Python.
+#include "generator/stencil/layer_arrays.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/kernel_state.hpp"
@@ -49,15 +50,16 @@ bool has_cells_of(const DlTensor& tensor, ElementType type) {
   return tensor.type_code == code && tensor.bits == 8 * size_of(type) && tensor.lanes == 1;
 }
 
-/// Whether the array is the problem's grid: its axes are counted from the last one, x.
-bool is_grid_of(const DlTensor& tensor, const Problem& problem) {
+/// Whether the tensor is the array of the field: its axes are counted from the last one, x.
+bool is_array_of(const DlTensor& tensor, const Problem& problem, int field) {
   const auto rank = static_cast<std::size_t>(problem.extents.rank);
+  const ArrayLayout array = array_of(problem, field);
   if (tensor.rank != problem.extents.rank) return false;
-  if (tensor.strides == nullptr && problem.pitch != problem.extents.n[0]) return false;
-  const std::array<std::int64_t, kMaxRank> strides{1, problem.pitch, problem.pitch * problem.extents.n[1]};
+  if (tensor.strides == nullptr && array.row != array.n[0]) return false;
+  const std::array<std::int64_t, kMaxRank> strides{1, array.row, array.plane};
   for (std::size_t axis = 0; axis < rank; ++axis) {
     const std::size_t from_the_first = rank - 1 - axis;
-    if (tensor.shape[from_the_first] != problem.extents.n[axis]) return false;
+    if (tensor.shape[from_the_first] != array.n[axis]) return false;
     if (tensor.strides != nullptr && tensor.strides[from_the_first] != strides[axis]) return false;
   }
   return true;
@@ -68,10 +70,10 @@ void* address_of(const Kernel::State& state, const DlExchange& exchange, void* a
   if (array == nullptr || exchange.describe(array, &tensor) != 0) {
     refuse("array " + std::to_string(number) + " cannot be described");
   }
-  const Problem& problem = state.stages().front().problem;
+  const Problem& problem = state.step;
   const bool is_here =
       (tensor.device_type == kCuda || tensor.device_type == kCudaManaged) && tensor.device == state.device;
-  if (!is_here || !has_cells_of(tensor, storage_of(problem, field)) || !is_grid_of(tensor, problem)) {
+  if (!is_here || !has_cells_of(tensor, storage_of(problem, field)) || !is_array_of(tensor, problem, field)) {
     refuse("array " + std::to_string(number) + " is not on the kernel's GPU, or not of its type and layout");
   }
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;

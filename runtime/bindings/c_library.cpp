@@ -39,6 +39,7 @@ Request to_request(const stencil_tune_request& given) {
   std::copy(std::begin(from.extents), std::end(from.extents), request.extents.n.begin());
   request.boundaries = parse_boundaries(from.boundary != nullptr ? from.boundary : "hold", request.stencil.rank);
   request.pitch = from.pitch;
+  request.slabs = from.slabs != 0;
   request.device = from.device;
   request.gpu = text_or_empty(from.gpu);
   if (from.objective != nullptr) request.objective = parse_objective(from.objective);
@@ -90,6 +91,19 @@ stencil_tune_status stencil_tune_check_request(const stencil_tune_request* reque
         make_problem(asked.stencil, asked.type, asked.boundaries, asked.extents, asked.pitch, asked.steps, kWholeStep);
     require_updates(problem);
     if (boundary != nullptr) *boundary = copy_of(to_string(problem.boundaries, problem.extents.rank)).release();
+  });
+}
+
+stencil_tune_status stencil_tune_field_array(const stencil_tune_request* request, int32_t field, int64_t* extents,
+                                             int64_t* strides) {
+  return guarded([&] {
+    require(request, "request");
+    require(extents, "extents");
+    require(strides, "strides");
+    const ArrayLayout array = array_of_field(to_request(*request), field);
+    std::copy(array.n.begin(), array.n.end(), extents);
+    const std::array<std::int64_t, kMaxRank> apart{1, array.row, array.plane};
+    std::copy(apart.begin(), apart.end(), strides);
   });
 }
 

@@ -31,6 +31,9 @@ module stencil_tune_c
     integer(c_size_t) :: alignment
     type(c_ptr) :: parsed
     type(c_ptr) :: gpu
+    type(c_ptr) :: objective
+    integer(c_int32_t) :: slabs
+    integer(c_int32_t) :: reserved
   end type
 
   ! What a request points to; of a target.
@@ -62,7 +65,8 @@ contains
     integer, intent(in), optional :: device, steps
     integer :: given
 
-    request = request_t(c_sizeof(request), c_null_ptr, c_null_ptr, c_null_ptr, 1, 0, -1, 1, 0, c_null_ptr, c_null_ptr)
+    request = request_t(c_sizeof(request), c_null_ptr, c_null_ptr, c_null_ptr, 1, 0, -1, 1, 0, c_null_ptr, c_null_ptr, &
+                        c_null_ptr, 0, 0)
     if (present(stencil)) then
       allocate (texts%stencil, source=c_text(stencil))
       request%stencil = c_loc(texts%stencil)
@@ -161,7 +165,7 @@ module stencil_tune
 
   public :: stencil_tune_library, stencil_tune_stencil, stencil_tune_kernel
   public :: stencil_tune_open, stencil_tune_close, stencil_tune_lookup, stencil_tune_release
-  public :: stencil_tune_load, stencil_tune_parse, stencil_tune_define
+  public :: stencil_tune_load, stencil_tune_parse, stencil_tune_define, stencil_tune_field_array
   public :: stencil_tune_prepare, stencil_tune_ready, stencil_tune_wait, stencil_tune_launch, stencil_tune_advance
   public :: stencil_tune_advance_until, stencil_tune_stop
   public :: stencil_tune_points, stencil_tune_point_cell, stencil_tune_spread, stencil_tune_place_points
@@ -240,7 +244,8 @@ module stencil_tune
     integer(c_int32_t) :: reserved
   end type
 
-  ! A stencil by name, file or handle; extents, pitch and alignment of one kind.
+  ! A stencil by name, file or handle; extents, pitch and alignment of one kind. slabs: arrays of fields in layers hold these
+  ! alone, of the extents that stencil_tune_field_array says.
   interface stencil_tune_lookup
     module procedure lookup_named_32, lookup_named_64, lookup_parsed_32, lookup_parsed_64
   end interface
@@ -308,6 +313,14 @@ module stencil_tune
       type(c_ptr), value :: library
       type(request_t), intent(in) :: request
       type(c_ptr), intent(out) :: kernel
+      integer(c_int) :: status
+    end function
+
+    function c_field_array(request, field, extents, strides) bind(c, name="stencil_tune_field_array") result(status)
+      import :: c_int, c_int32_t, c_int64_t, request_t
+      type(request_t), intent(in) :: request
+      integer(c_int32_t), value :: field
+      integer(c_int64_t), intent(out) :: extents(3), strides(3)
       integer(c_int) :: status
     end function
 
@@ -629,7 +642,7 @@ contains
   ! it is absent, what the definition asks for, else "f32". gpu: in place of one that is here, one by name ("h200",
   ! "sm_90"); its kernel can be read and exported, not launched.
   subroutine lookup_named_32(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status)
+      steps, gpu, status, slabs)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     integer(c_int32_t), intent(in) :: extents(:)
@@ -638,13 +651,14 @@ contains
     integer(c_int32_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
+    logical, intent(in), optional :: slabs
 
     call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, or_0_32(pitch), or_0_32(alignment), &
-                element_type, boundary, device, steps, gpu, status)
+                element_type, boundary, device, steps, gpu, status, slabs)
   end subroutine
 
   subroutine lookup_named_64(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status)
+      steps, gpu, status, slabs)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     integer(c_int64_t), intent(in) :: extents(:)
@@ -653,13 +667,14 @@ contains
     integer(c_int64_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
+    logical, intent(in), optional :: slabs
 
     call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, or_0_64(pitch), or_0_64(alignment), &
-                element_type, boundary, device, steps, gpu, status)
+                element_type, boundary, device, steps, gpu, status, slabs)
   end subroutine
 
   subroutine lookup_parsed_32(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status)
+      steps, gpu, status, slabs)
     type(stencil_tune_library), intent(in) :: library
     type(stencil_tune_stencil), intent(in) :: stencil
     integer(c_int32_t), intent(in) :: extents(:)
@@ -668,13 +683,14 @@ contains
     integer(c_int32_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
+    logical, intent(in), optional :: slabs
 
     call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, or_0_32(pitch), or_0_32(alignment), &
-                element_type, boundary, device, steps, gpu, status)
+                element_type, boundary, device, steps, gpu, status, slabs)
   end subroutine
 
   subroutine lookup_parsed_64(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status)
+      steps, gpu, status, slabs)
     type(stencil_tune_library), intent(in) :: library
     type(stencil_tune_stencil), intent(in) :: stencil
     integer(c_int64_t), intent(in) :: extents(:)
@@ -683,13 +699,14 @@ contains
     integer(c_int64_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
+    logical, intent(in), optional :: slabs
 
     call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, or_0_64(pitch), or_0_64(alignment), &
-                element_type, boundary, device, steps, gpu, status)
+                element_type, boundary, device, steps, gpu, status, slabs)
   end subroutine
 
   subroutine lookup(library, stencil, parsed, extents, kernel, pitch, alignment, element_type, boundary, device, &
-      steps, gpu, status)
+      steps, gpu, status, slabs)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     type(c_ptr), intent(in) :: parsed
@@ -698,6 +715,7 @@ contains
     character(*), intent(in), optional :: element_type, boundary, gpu
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
+    logical, intent(in), optional :: slabs
     character(kind=c_char), allocatable, target :: gpu_text(:)
     type(request_texts), target :: texts
     type(request_t) :: request
@@ -715,7 +733,25 @@ contains
       allocate (gpu_text, source=c_text(gpu))
       request%gpu = c_loc(gpu_text)
     end if
+    if (present(slabs)) request%slabs = merge(1, 0, slabs)
     call finish(c_lookup(library%handle, request, kernel%handle), status)
+  end subroutine
+
+  ! The extents of the array of a field, numbered from 1 on, for a lookup with slabs on a grid of dense rows.
+  subroutine stencil_tune_field_array(stencil, grid, field, extents, element_type, boundary, status)
+    type(stencil_tune_stencil), intent(in) :: stencil
+    integer, intent(in) :: grid(:), field
+    integer(c_int64_t), intent(out) :: extents(3)
+    character(*), intent(in), optional :: element_type, boundary
+    integer, intent(out), optional :: status
+    integer(c_int64_t) :: strides(3)
+    type(request_texts), target :: texts
+    type(request_t) :: request
+
+    call fill_request(request, texts, int(grid, c_int64_t), element_type=element_type, boundary=boundary)
+    request%parsed = stencil%handle
+    request%slabs = 1
+    call finish(c_field_array(request, int(field - 1, c_int32_t), extents, strides), status)
   end subroutine
 
   subroutine release_kernel(kernel)

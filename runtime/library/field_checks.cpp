@@ -1,5 +1,7 @@
 #include "runtime/library/field_checks.hpp"
 
+#include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +61,15 @@ void check_fields(const Problem& problem, std::size_t alignment, std::span<void*
     for (const int input : kernel_inputs(problem, problem.steps)) check_overlap(problem, fields, output, input);
     for (const int other : problem.facts.outputs) check_overlap(problem, fields, output, other);
   }
+}
+
+ArrayLayout checked_array(const Problem& problem, int field) {
+  const std::vector<std::string>& fields = problem.stencil.fields;
+  if (field < 0 || static_cast<std::size_t>(field) >= fields.size()) {
+    refuse(fmt::format("field {}: stencil '{}' has {}", field, problem.stencil.name, fields.size()));
+  }
+  if (profile_along(problem.stencil, field) != kAlongTime) return array_of(problem, field);
+  refuse(fmt::format("field '{}' varies with time: its array has an entry for each step", fields[at(field)]));
 }
 
 void check_reach(Driver& driver, int device, const Problem& problem, std::span<void* const> fields) {

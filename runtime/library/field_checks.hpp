@@ -17,6 +17,9 @@ void check_fields(const Problem& problem, std::size_t alignment, std::span<void*
 /// Throws Error(invalid_argument) naming a field of the stage that the GPU does not reach: the host's, another GPU's.
 void check_reach(Driver& driver, int device, const Problem& problem, std::span<void* const> fields);
 
+/// The array of a field. Throws Error(invalid_argument) where the stencil has no such field, and for one of time.
+ArrayLayout checked_array(const Problem& problem, int field);
+
 /// Throws Error(invalid_argument) when the box is not within the updated cells; an empty box is fine.
 void check_box(const Box& box, const Box& updated);
 

@@ -71,7 +71,7 @@ void fill_layers(const Kernel::State& state, std::uint64_t context, const StageK
     if (filled == FilledLayers::between && !held.between) continue;
     void* const to = fields[static_cast<std::size_t>(held.place)];
     const void* const from = fields[static_cast<std::size_t>(held.layers_of)];
-    if (to != from) copies.push_back({from, to, held.stage, size_of(storage_of(state.step, held.layers_of))});
+    if (to != from) copies.push_back({from, to, held.stage, held.layers_of, held.place});
   }
   state.layers->copy(context, copies, stream);
 }
@@ -138,6 +138,8 @@ std::size_t Kernel::alignment() const noexcept {
 }
 
 std::size_t Kernel::field_bytes() const noexcept { return state_->stages().front().problem.field_bytes(); }
+
+ArrayLayout Kernel::array(int field) const { return checked_array(state_->step, field); }
 
 std::size_t Kernel::workspace_bytes() const noexcept {
   if (state_->workspaces) return state_->workspaces->bytes();

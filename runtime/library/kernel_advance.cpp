@@ -121,8 +121,7 @@ void KernelRun::fill_layers(const StageKernel& stage) {
     const int carried = std::exchange(carried_[static_cast<std::size_t>(held.place)], held.layers_of);
     if (carried == held.layers_of && !held.follows) continue;
     copies.push_back({buffers_[static_cast<std::size_t>(held.layers_of)],
-                      buffers_[static_cast<std::size_t>(held.place)], held.stage,
-                      size_of(storage_of(state_.step, held.layers_of))});
+                      buffers_[static_cast<std::size_t>(held.place)], held.stage, held.layers_of, held.place});
   }
   state_.layers->copy(context_, copies, stream_);
 }

@@ -1,10 +1,12 @@
 // Kernels of a grid with layers: one for each zone (generator/cut/zones.hpp), all for the same number of steps.
 #include "db/stored_code.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/cut/zones.hpp"
 #include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "runtime/library/library_parts.hpp"
 
 #include <fmt/format.h>
@@ -19,13 +21,27 @@ namespace {
 
 constexpr int kDrawn = 128;  // candidates for a zone whose winner nobody knows
 
+/// Whether cells of fields in the axis's layers stand in their arrays as far from the zone's first as those of others
+/// do (SlabCells): at a low end the array begins with the grid, and where no layer is nothing of it is read.
+bool counts_from_origin(const Problem& zone, std::size_t axis) {
+  return zone.left_out[axis] == 0 || slab_cells(zone, axis).before > 0;
+}
+
 /// The zone's cells in the grid's arrays.
 Window window_of(const Problem& step, const Zone& zone, const StageKernel& kernel) {
   const auto cell_bytes = static_cast<std::int64_t>(size_of(step.type));
   const auto beyond = [&](int field) {
     const auto& from = zone.origin;
     const Along along = profile_along(step.stencil, field);
-    std::int64_t cells = along == 0 ? from[0] + from[1] * step.pitch + from[2] * step.plane_cells() : 0;
+    const int layers = layer_axis(step.stencil, field);
+    std::int64_t cells = 0;
+    if (along == 0) {
+      const ArrayLayout array = array_of(step, field);
+      const std::array<std::int64_t, kMaxRank> strides{1, array.row, array.plane};
+      for (int axis = 0; axis < kMaxRank; ++axis) {
+        if (axis != layers || counts_from_origin(zone.problem, at(axis))) cells += from[at(axis)] * strides[at(axis)];
+      }
+    }
     std::int64_t apart = 1;  // neighbours along the axis, in the profile's array
     for (const int axis : axes_of(along)) {
       cells += from[at(axis)] * apart;
@@ -35,8 +51,9 @@ Window window_of(const Problem& step, const Zone& zone, const StageKernel& kerne
   };
   Window window{.origin = zone.origin, .inputs = {}, .outputs = {}, .fields = zone.fields};
   for (const int field : kernel.inputs) window.inputs.push_back(beyond(field));
-  // Outputs are fields of the whole grid, whatever buffer they are stored to.
-  window.outputs.assign(kernel.outputs.size(), beyond(step.facts.outputs.front()));
+  for (const int field : kernel_outputs(zone.problem, sweeps_per_launch(kernel.tuning))) {
+    window.outputs.push_back(beyond(zone.fields[at(field)]));
+  }
   return window;
 }
 
@@ -145,6 +162,7 @@ std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, con
   const auto choices = choose_for_zones(request, zones, steps, facts);
   if (!choices) return std::nullopt;
   const LaunchBuffers buffers = launch_buffers(step, steps);
+  if (!keeps_arrays_apart(step, steps)) return std::nullopt;
   PlanPart part;
   part.steps = steps;
   part.next = buffers.next;

@@ -3,8 +3,10 @@
 #include "generator/candidates/run_plan.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "generator/stencil/measures.hpp"
 #include "generator/stencil/passes.hpp"
+#include "runtime/library/field_checks.hpp"
 #include "runtime/library/launch/measuring.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/lookup/by_model.hpp"
@@ -22,7 +24,9 @@ namespace stencil_tune {
 namespace {
 
 Problem problem_of(const Request& request, int stage, int steps) {
-  return make_problem(request.stencil, request.type, request.boundaries, request.extents, request.pitch, steps, stage);
+  return with_slabs(
+      make_problem(request.stencil, request.type, request.boundaries, request.extents, request.pitch, steps, stage),
+      request.slabs);
 }
 
 /// In the evidence of fused steps: what runs those that are left.
@@ -163,6 +167,10 @@ void check_alignment(const Request& request) {
 
 }  // namespace
 
+ArrayLayout array_of_field(const Request& request, int field) {
+  return checked_array(problem_of(request, kWholeStep, 1), field);
+}
+
 LookupTarget Library::Impl::target_of(const Request& request, const DeviceFacts& facts) {
   return {.gpu = facts.name,
           .architecture = facts.architecture,
@@ -172,7 +180,7 @@ LookupTarget Library::Impl::target_of(const Request& request, const DeviceFacts&
           .objective = request.objective,
           .same_machine_code =
               [this](const TrialRecord& trial, const Problem& problem) {
-                return has_same_machine_code(trial, problem, *compiler());
+                return has_same_machine_code(trial, with_slabs(problem, false), *compiler());  // as it was tuned
               },
           .device = facts.ordinal >= 0 ? std::optional(model_of(facts)) : std::nullopt};
 }
@@ -226,6 +234,9 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   }
   if (state->plan.size() > 1) note_other_sweeps(*state);
   state->run_evidence = run_evidence_of(*state);
+  if (has_slabs(state->step) && state->run_evidence.gstencils > 0) {
+    state->run_evidence.notes.push_back("rates are those of arrays of the whole grid; these hold layers alone");
+  }
   return state;
 }
 
@@ -322,6 +333,7 @@ std::vector<PlanPart> Library::Impl::make_fused(const Request& request, PlanPart
     const Problem run = problem_of(request, kWholeStep, request.steps);
     if (auto choice = choose_fused(request, run, single, facts, misses)) {
       auto remainder = choose_remainder(run, *choice, facts.limits);
+      if (remainder && !keeps_arrays_apart(run, sweeps_per_launch(remainder->tuning))) remainder.reset();
       std::vector<Choice> fewer = with_fewer_steps(run, *choice, facts.limits);
       add(run, std::move(*choice));
       if (remainder) add(run, std::move(*remainder));
@@ -339,9 +351,11 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   if (!problem.step.obstacle.empty()) return std::nullopt;
   const LookupTarget target = target_of(request, facts);
   auto choice = choose_winner(problem, target, parts_.winners(problem, facts.architecture));
-  const bool has_won = choice.has_value();
+  const auto keeps_apart = [&] { return choice && keeps_arrays_apart(problem, sweeps_per_launch(choice->tuning)); };
+  const bool has_won = keeps_apart();
   if (!has_won) choice = predict_choice(problem, target, parts_.all_winners());
-  const bool is_predicted = choice && !has_won;
+  const bool is_predicted = !has_won && keeps_apart();
+  if (!has_won && !is_predicted) choice.reset();
   const bool fuses = choice && (sweeps_per_launch(choice->tuning) > 1 || problem.stage == kWholeStep);
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
   StageKernel& stage = single.stages.front();

@@ -41,6 +41,10 @@ std::string Kernel::source(int stage) const {
 
 ExportedFiles Kernel::export_cuda(const ExportOptions& options, int stage) const {
   const StageKernel& kernel = kernel_of(*state_, stage);
+  if (kernel.problem.slabs) {
+    throw Error(ErrorCode::invalid_argument,
+                "exports take arrays of the whole grid for fields in layers: look the kernel up without slabs");
+  }
   ExportOptions filled = options;
   if (filled.name.empty()) filled.name = export_name(kernel.problem.stencil.name);
   if (filled.architecture.empty()) filled.architecture = state_->architecture;

@@ -223,21 +223,25 @@ struct SystemOutput {
   STENCIL_DEVICE void find() {
     if constexpr (S::kBoxOf[kO] == kO) {
       // From the lane itself, but by a shuffle: otherwise the compiler finds the bits anew at every step.
-      stored[kO] = shuffle_from(cells_in_box(S::kOutputMore[kO]), Shape::lane());
+      stored[kO] = shuffle_from(cells_in_box<layers_of_output<S, T>(kO)>(S::kOutputMore[kO]), Shape::lane());
     }
   }
+  /// kLayers: the axis in whose layers alone the output has cells, or -1.
+  template <int kLayers>
   STENCIL_DEVICE unsigned cells_in_box(HeldLayers more) const {
     unsigned bits = 0;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       const Index y = tile.y + j;
-      const bool in_box = y >= arguments.low[1] - more.low_y && y < arguments.high[1] + more.high_y;
+      bool in_box = y >= arguments.low[1] - more.low_y && y < arguments.high[1] + more.high_y;
+      if constexpr (T::kSlabs && kLayers == 1) in_box = in_box && LayerArray<S, 1>(arguments).has_some(y);
       bits |= in_box && y >= tile.low_y && y < tile.high_y ? 1u << (kFirstRow + j) : 0u;
     }
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) {
       const Index x = tile.x + i;
-      const bool in_box = x >= arguments.low[0] - more.low_x && x < arguments.high[0] + more.high_x;
+      bool in_box = x >= arguments.low[0] - more.low_x && x < arguments.high[0] + more.high_x;
+      if constexpr (T::kSlabs && kLayers == 0) in_box = in_box && LayerArray<S, 0>(arguments).has_some(x);
       bits |= in_box && x >= tile.low_x && x < tile.high_x ? 1u << i : 0u;
     }
     bool whole = tile.whole_vectors;
@@ -259,14 +263,30 @@ struct SystemOutput {
     constexpr HeldLayers kMore = S::kOutputMore[kO];
     if (!kInBoxes && (z < arguments.low[2] - kMore.low_z || z >= arguments.high[2] + kMore.high_z)) return;
     const unsigned cells = stored[S::kBoxOf[kO]];
-    if ((cells & kInCells) == 0) {
+    constexpr int kLayers = layers_of_output<S, T>(kO);
+    if constexpr (T::kSlabs && kLayers >= 0) {
+      store_in_layers<kLayers>(z, FieldCells<S>::output(arguments, kO), cells, plane);
+    } else if ((cells & kInCells) == 0) {
       store_rows<T::kVector>(FieldCells<S>::output(arguments, kO) + first, cells, plane);
     } else {
       store_rows<1>(FieldCells<S>::output(arguments, kO) + first, cells, plane);
     }
   }
 
-  template <int kWord>
+  /// The same of a field in layers of axis kLayers.
+  template <int kLayers>
+  STENCIL_DEVICE void store_in_layers(Index z, Cells to, unsigned cells, const TemporalPlane<S, T>& plane) const {
+    const LayerArray<S, kLayers> array(arguments);
+    if (kLayers == 2 && !array.has_some(z)) return;
+    to += z * array.stride_z + tile.y * array.stride_y + tile.x;
+    if (T::kVector == 1 || (cells & kInCells) == 0) {
+      store_rows<T::kVector, kLayers>(to, cells, plane);
+    } else {
+      store_rows<1, kLayers>(to, cells, plane);
+    }
+  }
+
+  template <int kWord, int kLayers = -1>
   STENCIL_DEVICE void store_rows(Cells row, unsigned cells, const TemporalPlane<S, T>& plane) const {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
@@ -275,7 +295,7 @@ struct SystemOutput {
         const bool is_stored = (cells >> (kFirstRow + j) & cells >> i & 1) != 0;
         if (is_stored) store_cells<T::kStore, kWord>(row + i, plane.cells[j] + i);
       }
-      row += static_cast<Index>(arguments.stride_y);
+      row += CopiedCells<S, T, kLayers>::stride_y(arguments);
     }
   }
 };

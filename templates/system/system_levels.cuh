@@ -419,13 +419,19 @@ struct SystemLevels {
   STENCIL_DEVICE void read_layers(Index z, Plane& to) const {
     if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
     if (z < 0 || z >= tile.nz) return;
+    constexpr int kInLayers = layers_of_input<S, T>(kInput);
+    using Array = CopiedCells<S, T, kInLayers>;
+    const Array array(arguments);
+    if (!array.has_plane(z)) return;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
-      const auto* row = input_cells<kInput>(arguments) +
-                        (z * static_cast<Index>(arguments.stride_z) + y * static_cast<Index>(arguments.stride_y));
+      const auto* row = input_cells<kInput>(arguments) + (array.template place<2>(z) * Array::stride_z(arguments) +
+                                                          array.template place<1>(y) * Array::stride_y(arguments));
       STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = row[wrapped<S::kBoundaryX>(tile.x + i, tile.nx)];
+      for (int i = 0; i < Shape::kCells; ++i) {
+        to.cells[j][i] = row[array.template place<0>(wrapped<S::kBoundaryX>(tile.x + i, tile.nx))];
+      }
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include "stencil_tune/choose.cuh"
 #include "stencil_tune/element.cuh"
+#include "stencil_tune/layer_arrays.cuh"
 #include "stencil_tune/ring_position.cuh"
 #include "stencil_tune/temporal/temporal_tile.cuh"
 
@@ -37,6 +38,86 @@ STENCIL_DEVICE const TensorMap* tensor_maps(const CopyArguments<S>& arguments) {
   return arguments.maps;
 }
 
+/// Which cells of a warp's rows the array of an input has, that is one of a field in layers of axis kLayers. The others are
+/// not copied: nobody uses what stands in their place.
+template <class S, class T, int kLayers>
+struct CellsInLayers {
+  using Shape = TemporalShape<S, T>;
+  using Index = typename S::Index;
+
+  LayerArray<S, kLayers> array;
+  unsigned copied = ~0u;  ///< bit j for row j, bit w for the lane's word w of each row
+
+  STENCIL_DEVICE explicit CellsInLayers(const Arguments<S>& a) : array(a) {}
+
+  static STENCIL_DEVICE Index stride_y(const Arguments<S>& a) { return LayerArray<S, kLayers>(a).stride_y; }
+  static STENCIL_DEVICE Index stride_z(const Arguments<S>& a) { return LayerArray<S, kLayers>(a).stride_z; }
+
+  /// x: where the lane begins to copy words of kCopied cells; y: its first row.
+  template <int kCopied>
+  STENCIL_DEVICE void find([[maybe_unused]] Index x, [[maybe_unused]] Index y) {
+    constexpr int kWords = (Shape::kWarpWidth + 32 * kCopied - 1) / (32 * kCopied);
+    static_assert(kWords <= 32 && Shape::kRows <= 32, "rows and words have a bit each");
+    unsigned bits = 0;
+    if constexpr (kLayers == 0) {
+      STENCIL_UNROLL
+      for (int w = 0; w < kWords; ++w) {
+        bits |= array.template has_some<kCopied>(x + w * 32 * kCopied) ? 1u << w : 0u;
+      }
+    }
+    if constexpr (kLayers == 1) {
+      STENCIL_UNROLL
+      for (int j = 0; j < Shape::kRows; ++j) bits |= array.has_some(y + j) ? 1u << j : 0u;
+    }
+    copied = shuffle_from(bits, Shape::lane());  // as SystemOutput's
+  }
+  STENCIL_DEVICE bool has_plane(Index z) const { return kLayers != 2 || array.has_some(z); }
+  STENCIL_DEVICE bool has_row(int j) const { return kLayers != 1 || (copied >> j & 1) != 0; }
+  STENCIL_DEVICE bool has_word(int w) const { return kLayers != 0 || (copied >> w & 1) != 0; }
+
+  /// Where a cell along an axis stands; another cell's where the array does not have it.
+  template <int kAxis, int kVector = 1>
+  STENCIL_DEVICE Index place(Index cell) const {
+    if constexpr (kAxis == kLayers) return array.template place<kVector>(cell);
+    return cell;
+  }
+
+  /// The array's place of a cell that the tile names: for TMA, whose map begins with the array's first cells.
+  template <int kAxis>
+  STENCIL_DEVICE Index from_first(Index cell) const {
+    constexpr int kTogether = kAxis == 0 ? 16 / static_cast<int>(sizeof(typename S::Storage)) : 1;
+    return kAxis == kLayers ? cell - array.first / kTogether * kTogether : cell;
+  }
+};
+
+/// An array of the whole grid has all cells.
+template <class S>
+struct AllCells {
+  using Index = typename S::Index;
+
+  STENCIL_DEVICE explicit AllCells(const Arguments<S>&) {}
+
+  static STENCIL_DEVICE Index stride_y(const Arguments<S>& a) { return static_cast<Index>(a.stride_y); }
+  static STENCIL_DEVICE Index stride_z(const Arguments<S>& a) { return static_cast<Index>(a.stride_z); }
+  template <int kCopied>
+  STENCIL_DEVICE void find(Index, Index) {}
+  STENCIL_DEVICE static constexpr bool has_plane(Index) { return true; }
+  STENCIL_DEVICE static constexpr bool has_row(int) { return true; }
+  STENCIL_DEVICE static constexpr bool has_word(int) { return true; }
+  template <int kAxis, int kVector = 1>
+  STENCIL_DEVICE static Index place(Index cell) {
+    return cell;
+  }
+  template <int kAxis>
+  STENCIL_DEVICE static Index from_first(Index cell) {
+    return cell;
+  }
+};
+
+/// kLayers: the axis in whose layers the input is, or -1.
+template <class S, class T, int kLayers>
+using CopiedCells = Choose<T::kSlabs && (kLayers >= 0), CellsInLayers<S, T, kLayers>, AllCells<S>>;
+
 /// A warp's rows of one plane after the other, copied by its lanes with cp.async. Neighbouring lanes copy neighbouring
 /// vectors where the tile's rows start on whole ones, elsewhere neighbouring cells. A lane then reads its own cells in
 /// words of 16 bytes. With several words a lane, eight lanes would conflict in the same banks. There the words are
@@ -44,8 +125,9 @@ STENCIL_DEVICE const TensorMap* tensor_maps(const CopyArguments<S>& arguments) {
 ///
 ///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
 ///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
-template <class S, class T, class Storage>
-struct LaneCopies {
+template <class S, class T, class Storage, int kLayers>
+struct LaneCopies : CopiedCells<S, T, kLayers> {
+  using Array = CopiedCells<S, T, kLayers>;
   using Shape = TemporalShape<S, T>;
   using Index = typename S::Index;
 
@@ -64,14 +146,19 @@ struct LaneCopies {
   Index x = 0, y = 0;  ///< that cell's place in a grid that is periodic along the axis
 
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
-      : tile(t), cells(reinterpret_cast<const Storage*>(a.in[input]) + (wrapped<S::kBoundaryY>(t.y, t.ny) * static_cast<Index>(a.stride_y) + first_column() +
+      : Array(a), tile(t), cells(reinterpret_cast<const Storage*>(a.in[input]) + (wrapped<S::kBoundaryY>(t.y, t.ny) * Array::stride_y(a) + first_column() +
                                       first_copied())),
-        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
+        stride_y(Array::stride_y(a)), stride_z(Array::stride_z(a)) {
     if constexpr (kWrapsX) {
       x = wrapped<S::kBoundaryX>(first_column() + first_copied(), t.nx);
       cells += x - (first_column() + first_copied());
     }
     if constexpr (kWrapsY) y = wrapped<S::kBoundaryY>(t.y, t.ny);
+    if (copies_vectors()) {
+      Array::template find<T::kVector>(first_column() + first_copied(), t.y);
+    } else {
+      Array::template find<1>(first_column() + first_copied(), t.y);
+    }
   }
 
   /// Cells from where a warp's rows stand to where the lane starts to copy.
@@ -80,7 +167,8 @@ struct LaneCopies {
   STENCIL_DEVICE void move_by(Index planes) { cells += planes * stride_z; }
 
   /// Starts to copy plane z of the grid. to: first_place() after where the warp's rows of it are to stand.
-  STENCIL_DEVICE void copy(Index, Storage* to, Mbarrier*) const {
+  STENCIL_DEVICE void copy([[maybe_unused]] Index z, Storage* to, Mbarrier*) const {
+    if (!Array::has_plane(z)) return;
     if (copies_vectors()) {
       copy_plane<T::kVector>(to);
     } else {
@@ -118,6 +206,7 @@ struct LaneCopies {
       for (int i = 0; i < Shape::kWarpWidth; i += kStep) {
         const int first = Shape::lane() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
+        if (!Array::has_row(j) || !Array::has_word(i / kStep)) continue;
         copy_word<kCopied>(target + ahead, row + (kWrapsX && x + i >= tile.nx ? i - tile.nx : i));
       }
       row += stride_y;
@@ -141,8 +230,9 @@ struct LaneCopies {
 
 /// The same, copied by TMA: one copy a plane, whose cells stand in the order of the grid. Planes beyond the grid arrive
 /// as zeros, so that every step brings the same number of bytes.
-template <class S, class T, class Storage>
-struct TmaCopies {
+template <class S, class T, class Storage, int kLayers>
+struct TmaCopies : CopiedCells<S, T, kLayers> {
+  using Array = CopiedCells<S, T, kLayers>;
   using Shape = TemporalShape<S, T>;
   using Index = typename S::Index;
 
@@ -153,24 +243,26 @@ struct TmaCopies {
   const TensorMap* map;
   int x, y;  ///< the warp's first cell
 
-  STENCIL_DEVICE TmaCopies(const Arguments<S>&, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
-      : map(maps + input), x(static_cast<int>(wrapped<S::kBoundaryX>(t.x - Shape::lane() * Shape::kCells, t.nx))),
-        y(static_cast<int>(wrapped<S::kBoundaryY>(t.y, t.ny))) {}
+  STENCIL_DEVICE TmaCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
+      : Array(a), map(maps + input),
+        x(static_cast<int>(
+            Array::template from_first<0>(wrapped<S::kBoundaryX>(t.x - Shape::lane() * Shape::kCells, t.nx)))),
+        y(static_cast<int>(Array::template from_first<1>(wrapped<S::kBoundaryY>(t.y, t.ny)))) {}
 
   STENCIL_DEVICE int first_place() const { return 0; }
   STENCIL_DEVICE void move_by(Index) {}
   STENCIL_DEVICE void copy(Index z, Storage* to, Mbarrier* arrived) const {
     constexpr int kBytes = Shape::kRows * Shape::kWarpWidth * static_cast<int>(sizeof(Storage));
-    warp_copy_box(map, to, kBytes, arrived, x, y, static_cast<int>(z));
+    warp_copy_box(map, to, kBytes, arrived, x, y, static_cast<int>(Array::template from_first<2>(z)));
   }
   STENCIL_DEVICE static int place_of_own(int w) { return w; }
 };
 
 /// TmaCopies on a periodic grid. Where the grid ends within a warp's rows, the lanes copy them, to where TMA would.
-template <class S, class T, class Storage>
-struct PeriodicCopies : TmaCopies<S, T, Storage> {
-  using Lanes = LaneCopies<S, T, Storage>;
-  using Tma = TmaCopies<S, T, Storage>;
+template <class S, class T, class Storage, int kLayers>
+struct PeriodicCopies : TmaCopies<S, T, Storage, kLayers> {
+  using Lanes = LaneCopies<S, T, Storage, kLayers>;
+  using Tma = TmaCopies<S, T, Storage, kLayers>;
   using Index = typename S::Index;
 
   Lanes lanes;
@@ -304,13 +396,13 @@ struct PeriodicArrivals : TmaArrivals<S, T> {
   }
 };
 
-/// Storage: the cells of the field that is copied.
-template <class S, class T, class Storage>
+/// Storage: the cells of the field that is copied. kLayers: the axis in whose layers it is, or -1.
+template <class S, class T, class Storage, int kLayers>
 using CopiesOf =
     Choose<T::kCopiedByTma,
            Choose<S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic,
-                  PeriodicCopies<S, T, Storage>, TmaCopies<S, T, Storage>>,
-           LaneCopies<S, T, Storage>>;
+                  PeriodicCopies<S, T, Storage, kLayers>, TmaCopies<S, T, Storage, kLayers>>,
+           LaneCopies<S, T, Storage, kLayers>>;
 template <class S, class T>
 using ArrivalsOf =
     Choose<T::kCopiedByTma,

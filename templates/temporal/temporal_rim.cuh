@@ -29,6 +29,7 @@ struct RimRows {
   using Value = typename S::Value;
   using Index = typename S::Index;
 
+  using Array = CopiedCells<S, T, layers_of_input<S, T>(kInput)>;
   static constexpr int kRows = kBefore > kAfter ? kBefore : kAfter;
   static constexpr int kWord = Shape::template word_cells<Value>();
   static constexpr int kSlots = T::kPrefetch + 1;  ///< in one a step publishes a plane's rows, and begins to copy others
@@ -61,11 +62,11 @@ struct RimRows {
 
   /// Starts to copy the rows of plane z. A lane copies its own cells, to where it reads them.
   STENCIL_DEVICE void copy(Index z, int slot) const {
-    const Index plane = plane_in_grid(z) * static_cast<Index>(arguments.stride_z);
+    const Index plane = Array(arguments).template place<2>(plane_in_grid(z)) * Array::stride_z(arguments);
     const Index first_row = sides.above ? tile.y - kBefore : tile.y + Shape::kRows;
     STENCIL_UNROLL
     for (int r = 0; r < kRows; ++r) {
-      const Index row = plane + row_in_grid(first_row + r) * static_cast<Index>(arguments.stride_y);
+      const Index row = plane + Array(arguments).template place<1>(row_in_grid(first_row + r)) * Array::stride_y(arguments);
       if (T::kCopiedByTma || (T::kVector % kWord == 0 && tile.whole_vectors)) {
         copy_row<kWord>(first_word(slot) + r * Shape::kWarpWidth, row);
       } else {
@@ -102,7 +103,7 @@ struct RimRows {
   STENCIL_DEVICE void copy_row(Value* to, Index row) const {
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; i += kCopied) {
-      const Index x = wrapped<S::kBoundaryX>(tile.x + i, tile.nx);
+      const Index x = Array(arguments).template place<0, kCopied>(wrapped<S::kBoundaryX>(tile.x + i, tile.nx));
       async_copy<kCopied * static_cast<int>(sizeof(Value))>(
           to + (i / kWord * kWord * 32 + i % kWord), arguments.in[kInput] + (row + x));
     }

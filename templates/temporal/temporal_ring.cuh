@@ -16,7 +16,7 @@ struct InputPipeline {
   using Storage = typename FieldCells<S>::template InputCell<kInput>;
   using Value = typename S::Value;
   using Index = typename S::Index;
-  using Copies = CopiesOf<S, T, Storage>;
+  using Copies = CopiesOf<S, T, Storage, layers_of_input<S, T>(kInput)>;
 
   static constexpr int kSlotCells = Shape::kRows * Shape::kWarpWidth;
   static constexpr int kSlotBytes = kSlotCells * static_cast<int>(sizeof(Storage));

@@ -67,15 +67,49 @@ def expect(case, names, got, wanted):
             raise AssertionError(f"{name}, {case}\nis\n{is_}\nshould be\n{should_be}\n{again(case)}")
 
 
+def parts_of_array(case, kernel, name):
+    """Where the cells of a field are on the grid, and in its array."""
+    axis = case.definition.layer_fields.get(name)
+    if axis is None or kernel.shape_of(name) == case.shape:
+        return [(..., ...)]
+    at, (low, high) = len(case.shape) - 1 - axis, case.layers[axis]
+    n, cells = case.shape[at], kernel.shape_of(name)[at]
+    before = (slice(None),) * at
+    return [((*before, slice(low)), (*before, slice(low))),
+            ((*before, slice(n - high, n)), (*before, slice(cells - high, cells)))]
+
+
+def in_array(case, kernel, name, cells):
+    """The cells as the kernel's array has them."""
+    if name in case.definition.profiles or kernel.shape_of(name) == case.shape:
+        return cells
+    array = numpy.full(kernel.shape_of(name), numpy.nan)
+    for there, here in parts_of_array(case, kernel, name):
+        array[here] = cells[there]
+    return array
+
+
+def on_grid(case, kernel, arrays):
+    """The other way round."""
+    fields = {}
+    for name, array in named(kernel.stencil.arguments, arrays).items():
+        fields[name] = array
+        if name not in case.definition.profiles and array.shape != case.shape:
+            fields[name] = numpy.zeros(case.shape)
+            for there, here in parts_of_array(case, kernel, name):
+                fields[name][there] = array[here]
+    return fields
+
+
 def expect_right(case, kernel, make, draw):
     """A step, and a run, with points or without. make: arrays for a kernel from those of NumPy."""
     definition, evaluator, before, arguments = case.definition, case.evaluator(), case.values(), kernel.stencil.arguments
-    arrays = [make(before[name]) for name in arguments]
+    arrays = [make(in_array(case, kernel, name, before[name])) for name in arguments]
     kernel(*arrays, **case.places)
     outputs = [name for name in definition.outputs if name not in definition.intermediates]
-    expect(case, outputs, named(arguments, arrays), evaluator.launch(before, case.first_step))
+    expect(case, outputs, on_grid(case, kernel, arrays), evaluator.launch(before, case.first_step))
 
-    arrays = [make(before[name]) for name in arguments]
+    arrays = [make(in_array(case, kernel, name, before[name])) for name in arguments]
     sources, receivers = points_of(case, draw) if draw.randrange(3) == 0 and takes_points(case, kernel) else ([], [])
     series = numpy.random.default_rng(case.seed).uniform(-1, 1, (case.steps, len(sources)))
     wanted, records = evaluator.advance(before, case.steps, step=case.first_step, series=series, sources=sources,
@@ -87,7 +121,7 @@ def expect_right(case, kernel, make, draw):
         expect(case, ["records"], named(["records"], [recorded]), {"records": records})
     else:
         kernel.advance(arrays, steps=case.steps, **case.places)
-    expect(case, definition.kept, named(arguments, arrays), wanted)
+    expect(case, definition.kept, on_grid(case, kernel, arrays), wanted)
 
 
 def named(names, arrays):
@@ -123,11 +157,16 @@ def by_field(points):
 with_layers = pytest.mark.parametrize("layers", (False, True), ids=("whole", "layers"))
 
 
-@with_layers
+with_slabs = pytest.mark.parametrize("layers, slabs", ((False, False), (True, False), (True, True)),
+                                     ids=("whole", "layers", "slabs"))
+
+
+@with_slabs
 @pytest.mark.parametrize("seed", seeds(300))
-def test_the_reference_agrees(seed, layers):
+def test_the_reference_agrees(seed, layers, slabs):
     case = random_case(seed, Wishes(placed=True, layers=layers, roomy=4*layers), OPEN_FAULTS & OF_THE_REFERENCE)
-    kernel = st.lookup(stencil_of(case), shape=case.shape, dtype="f64", boundary=case.boundary_text, device="cpu")
+    kernel = st.lookup(stencil_of(case), shape=case.shape, dtype="f64", boundary=case.boundary_text, device="cpu",
+                       slabs=slabs)
     expect_right(case, kernel, numpy.copy, random.Random(seed))
 
 
@@ -180,15 +219,15 @@ WISHES = {"temporal": Wishes(placed=True, one_field=True, near=True, most_stages
           "system": Wishes(placed=True, near=True, roomy=8, wide=66, steps=(2, 5))}
 
 
-@with_layers
+@with_slabs
 @pytest.mark.parametrize("seed", seeds_and(570, 8))  # a receiver in a tile of which the halo is most
-def test_kernels_of_every_family_agree(seed, layers, gpus, tmp_path):
-    family, winners = FAMILIES[seed % len(FAMILIES)], Winners(gpus, tmp_path, seed)
+def test_kernels_of_every_family_agree(seed, layers, slabs, gpus, tmp_path):
+    family, winners = ("system" if slabs else FAMILIES[seed % len(FAMILIES)]), Winners(gpus, tmp_path, seed)
     wishes = dataclasses.replace(WISHES.get(family, Wishes(placed=True, roomy=4*layers)), layers=layers)
     case = random_case(seed, wishes, OPEN_FAULTS & OF_KERNELS, lambda case: winners.serve(case, family))
     kernel = st.lookup(stencil_of(case), shape=case.shape, dtype="f64", boundary=case.boundary_text, steps=case.steps,
-                       database=winners.path)
-    assert codes_of(kernel) & set(winners.codes), f"{winners.codes}, not {kernel.evidence}"
+                       database=winners.path, slabs=slabs)
+    assert codes_of(kernel) & set(winners.codes) or slabs, f"{winners.codes}, not {kernel.evidence}"
     expect_right(case, kernel, lambda values: CudaArray(gpus.own(aligned(values))), random.Random(seed))
 
 

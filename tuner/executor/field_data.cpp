@@ -26,11 +26,6 @@ std::vector<double> draw_values(std::size_t count, const Draw& draw) {
   return values;
 }
 
-void store_cell(ElementType type, double value, std::size_t i, GuardedArray& array) {
-  const auto number = static_cast<int>(type);
-  check::set_cell_bits(array.data(), static_cast<long long>(i), number, check::bits_of_value(value, number));
-}
-
 }  // namespace
 
 FieldData random_data(const Problem& problem, std::uint64_t seed) {
@@ -83,6 +78,11 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
   }
   data.expected = evaluate_reference(problem, data.inputs, data.coefficients, data.exact, sweeps);
   return data;
+}
+
+void store_cell(ElementType type, double value, std::size_t i, GuardedArray& array) {
+  const auto number = static_cast<int>(type);
+  check::set_cell_bits(array.data(), static_cast<long long>(i), number, check::bits_of_value(value, number));
 }
 
 void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array) {

@@ -37,6 +37,9 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
 /// left poisoned; a profile is dense.
 void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array);
 
+/// Cell i of the array, rounded.
+void store_cell(ElementType type, double value, std::size_t i, GuardedArray& array);
+
 /// One cell of an array, widened.
 double load_cell(ElementType type, const std::byte* cell);
 

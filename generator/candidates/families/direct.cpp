@@ -24,6 +24,7 @@ const Family& direct_family() {
   static const Family entry{
       .name = "direct",
       .meaning = "Cells straight from global memory, each thread a small register tile in x, y and z.",
+      .reads_slabs = true,
       .serves = [](const Problem& problem) { return problem.stage != kWholeStep; },
       .axes = axes_of_the_grid,
       .parameters = {threads_in_x({16, 32, 64, 128, 256, 512}), threads_in_y(), threads_in_z(),

@@ -213,6 +213,7 @@ const Family& system_family() {
       .meaning = "Whole steps of several fields, time levels or stages in one pass over memory.",
       .fuses_steps = true,
       .advances_all_fields = true,
+      .reads_slabs = true,
       .serves =
           [](const Problem& problem) {
             const bool more_than_a_sweep = problem.steps > 1 || problem.step.stages.size() > 1;

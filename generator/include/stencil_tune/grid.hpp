@@ -67,6 +67,15 @@ struct LayerWidths {
   friend bool operator==(const LayerWidths& a, const LayerWidths& b) { return a.low == b.low && a.high == b.high; }
 };
 
+/// How an array holds a field: cell (x, y, z) of the array stands at z * plane + y * row + x.
+struct ArrayLayout {
+  std::array<std::int64_t, kMaxRank> n{1, 1, 1};  ///< cells along each axis
+  std::int64_t row = 1;                           ///< cells from one row to the next
+  std::int64_t plane = 1;                         ///< cells from one plane to the next
+
+  std::int64_t cells() const noexcept { return plane * n[2]; }  ///< in memory, row padding included
+};
+
 /// Where a grid lies in a larger domain, and when: what the coordinates and the step's number of a definition count
 /// from. Parts of one domain that are given their own origins compute what the whole would.
 struct Place {

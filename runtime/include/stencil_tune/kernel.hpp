@@ -100,7 +100,10 @@ class Kernel {
   int fused_steps() const noexcept;
 
   std::size_t alignment() const noexcept;    ///< bytes that the fields' addresses must be multiples of
-  std::size_t field_bytes() const noexcept;  ///< bytes of each field's array
+  std::size_t field_bytes() const noexcept;  ///< bytes of the array of a field of the whole grid
+  /// The array of a field. With Request::slabs that of a field in layers has fewer cells along their axis: the low
+  /// end's layer first, the other's last. Throws Error(invalid_argument) for fields of time.
+  ArrayLayout array(int field) const;
   /// Device memory that prepare() takes for each stream: spare buffers, where fused steps store more fields than the
   /// caller has buffers for, as with two time levels.
   std::size_t workspace_bytes() const noexcept;

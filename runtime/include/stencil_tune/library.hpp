@@ -20,7 +20,10 @@ struct Request {
       ElementType::f32;  ///< what a definition asks for stands in Stencil::element, for the caller to take
   Extents extents{};     ///< cells on each axis
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};  ///< on x, y, z
-  std::int64_t pitch = 0;       ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
+  std::int64_t pitch = 0;  ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
+  /// Whether the array of a field in layers holds these alone, the low slab and then the high one (Kernel::array());
+  /// else it is one of the whole grid. Exports and grids over many GPUs take the latter.
+  bool slabs = false;
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
   int steps = 1;                ///< steps of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
@@ -97,6 +100,9 @@ class Library {
  private:
   std::unique_ptr<Impl> impl_;
 };
+
+/// The array that kernels of the request take for a field: Kernel::array() before there is one.
+ArrayLayout array_of_field(const Request& request, int field);
 
 /// A stencil by name ("heat3d", "star3d2r", "yee3d"; find_stencil()) or from a definition file (a path that ends in
 /// .toml).

@@ -88,11 +88,14 @@ typedef struct stencil_tune_request {
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
                       "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
   const char* objective; /**< which winner, where there are several: "time", "burst" or "energy"; NULL: "time" */
+  int32_t slabs;    /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
+                       (stencil_tune_field_array()); 0: the whole grid */
+  int32_t reserved; /**< 0 */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
 #define STENCIL_TUNE_REQUEST_INIT \
-  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL, NULL }
+  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL, NULL, 0, 0 }
 
 /** Where winners are from, and what happens when something is missing. */
 typedef struct stencil_tune_options {
@@ -272,8 +275,8 @@ int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil
  * along them, dense, the first axis fastest. 8 for time: its array has an entry for each step's number, to the last one
  * that is made. 0 for a field of the whole grid. */
 int32_t stencil_tune_stencil_field_along(const stencil_tune_stencil* stencil, int32_t field);
-/** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid.
- * -1 for any other field. */
+/** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid, or
+ * with stencil_tune_request::slabs one of these. -1 for any other field. */
 int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field);
 /** The type that the field's cells are stored in, "u8", where the definition gives it one of its own: "f64", "f32", "f16",
  * "bf16", "u8", "i8", "u16", "i16" or "i32". NULL for a field of the request's type. */
@@ -306,6 +309,11 @@ stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* 
  * keeps every cell: a lookup takes it, and launches do nothing. boundary: what lies beyond the edges of the grid, where
  * a definition says it itself too, as `boundary` of a request; stencil_tune_free_text(). NULL is fine. */
 stencil_tune_status stencil_tune_check_request(const stencil_tune_request* request, char** boundary);
+/** The array that kernels of the request take for a field: its cells along x, y and z, and how many lie from one to the
+ * next along each, three numbers each. Of a field along some axes alone the others have one cell;
+ * STENCIL_TUNE_INVALID_ARGUMENT for one of time. */
+stencil_tune_status stencil_tune_field_array(const stencil_tune_request* request, int32_t field, int64_t* extents,
+                                             int64_t* strides);
 /** The best kernel known for the request. Compiles nothing yet. */
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
                                         stencil_tune_kernel** kernel);
@@ -333,7 +341,7 @@ stencil_tune_status stencil_tune_kernel_updated_box(const stencil_tune_kernel* k
 int32_t stencil_tune_kernel_field_count(const stencil_tune_kernel* kernel);
 /** Coefficients that a launch takes, where any are given. */
 int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel);
-/** Bytes of each field's array. */
+/** Bytes of the array of a field of the whole grid. */
 size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel);
 /** Bytes that the fields' addresses must be multiples of. */
 size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);

@@ -29,8 +29,9 @@ class LayerCopier {
   struct Copy {
     const void* from = nullptr;
     void* to = nullptr;
-    std::size_t stage = 0;       ///< the stage whose layers they are
-    std::size_t cell_bytes = 0;  ///< a cell's, in both
+    std::size_t stage = 0;  ///< the stage whose layers they are
+    /// Whose arrays they are, with cells of one size; a spare buffer's number is that of no field.
+    int from_field = 0, to_field = 0;
   };
 
   /// Asynchronous. Throws Error(invalid_argument) where it was not prepared in the context.
@@ -38,7 +39,7 @@ class LayerCopier {
 
  private:
   std::vector<BoxCopier> copiers_;
-  std::int64_t row_ = 0, plane_ = 0;
+  Problem grid_;                          ///< any of the stages
   std::vector<std::vector<Box>> layers_;  ///< layers of each stage
 };
 

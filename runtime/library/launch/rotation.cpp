@@ -1,6 +1,7 @@
 #include "runtime/library/launch/rotation.hpp"
 
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -64,10 +65,11 @@ std::vector<bool> fields_that_count(const Problem& problem) {
 
 CopyRegion whole_field(const Problem& problem, int field) {
   const std::size_t cell = size_of(storage_of(problem, field));
-  CopyRegion region{.row_bytes = static_cast<std::size_t>(problem.pitch) * cell,
-                    .plane_rows = static_cast<std::size_t>(problem.extents.n[1])};
+  const ArrayLayout array = array_of(problem, field);
+  CopyRegion region{.row_bytes = static_cast<std::size_t>(array.row) * cell,
+                    .plane_rows = static_cast<std::size_t>(array.n[1])};
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    region.extent[axis] = static_cast<std::size_t>(problem.extents.n[axis]) * (axis == 0 ? cell : 1);
+    region.extent[axis] = static_cast<std::size_t>(array.n[axis]) * (axis == 0 ? cell : 1);
   }
   return region;
 }

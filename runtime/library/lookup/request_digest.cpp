@@ -85,6 +85,7 @@ RequestDigest request_digest(const Request& request, int device) {
   digest.add(static_cast<std::uint64_t>(request.extents.rank));
   for (const Boundary boundary : request.boundaries) digest.add(static_cast<std::uint64_t>(boundary));
   digest.add(static_cast<std::uint64_t>(request.pitch));
+  digest.add(request.slabs ? 1 : 0);
   digest.add(request.alignment);
   digest.add(pair(request.steps, static_cast<int>(request.objective)));
   digest.add(XXH3_64bits(request.gpu.data(), request.gpu.size()));

@@ -3,6 +3,8 @@
 #include "generator/candidates/family.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/points/tile_points.hpp"
+#include "generator/stencil/indices.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "runtime/library/launch/stage_launch.hpp"
 #include "runtime/library/points/device_tables.hpp"
 #include "stencil_tune/error.hpp"
@@ -81,7 +83,11 @@ SeenPoints seen_by(const StageKernel& kernel, const PointList& points, const Rec
 }
 
 std::int64_t place_in_field(const Problem& problem, const PointCell& cell) {
-  return (cell.cell[2] * problem.extents.n[1] + cell.cell[1]) * problem.pitch + cell.cell[0];
+  const std::int64_t place = place_in_array(problem, cell.field, cell.cell);
+  if (place >= 0) return place;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("field '{}' has no cell ({}, {}, {}): its array holds the layers alone",
+                          problem.stencil.fields[at(cell.field)], cell.cell[0], cell.cell[1], cell.cell[2]));
 }
 
 void check_counts(const PointList& points) {

@@ -2,6 +2,8 @@
 
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/layer_arrays.hpp"
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/generator/corpus.hpp"
 #include "tests/generator/problems.hpp"
@@ -302,6 +304,23 @@ TEST(Constraints, JudgeAbsurdNumbersWithoutOverflow) {
                                             {"threads_per_block", "shared_memory", "register_tile", "update_size"}));
 }
 
+/// On slabs along x, of 16 cells at the low end and `high` at the other.
+Problem on_slabs(int stage, int high = 0, const std::string& storage = "") {
+  Stencil stencil =
+      parse_stencil("u_next = u + 0.1*m[x-1]; m_next = 0.9*m + 0.1*u; m(x in layer); m_next(x in layer)" + storage, 3);
+  stencil.layers = LayerWidths{.low = {16, 0, 0}, .high = {high, 0, 0}};
+  return with_slabs(make_problem(std::move(stencil), ElementType::f32, {}, testing::cube(3, 512), 0, 8, stage));
+}
+
+TEST(Constraints, SlabsAreReadBySomeFamiliesAndFusedStepsSeeOneEnd) {
+  EXPECT_EQ(broken(on_slabs(0, 16), "direct.bx32.by4.rx4.v4"), kNone);
+  EXPECT_EQ(broken(on_slabs(0, 16), "tiled.bx32.by4.cin"), Names{"layer_arrays"});
+  constexpr std::string_view kFused = "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3";
+  EXPECT_EQ(broken(on_slabs(kWholeStep), kFused), kNone);
+  EXPECT_EQ(broken(on_slabs(kWholeStep, 16), kFused), Names{"layer_arrays"});
+  EXPECT_EQ(broken(on_slabs(kWholeStep, 0, "; storage u = i32; storage u_next = i32"), kFused), Names{"layer_arrays"});
+}
+
 TEST(Constraints, EveryOneForbidsSomething) {
   // A constraint that nothing breaks would be a check that cannot fail: each has a case above.
   Names seen;
@@ -309,6 +328,7 @@ TEST(Constraints, EveryOneForbidsSomething) {
     seen.merge(broken(problem, code, limits));
   };
   add(star(3, 1), "direct.bx8.by2");
+  add(on_slabs(0, 16), "tiled.bx32.by4.cin");
   Problem short_ends = star(3, 4, ElementType::f32, 4);
   short_ends.boundaries[2] = Boundary::reflect;
   add(short_ends, "streaming.bx32.by4.cz4.regs");

@@ -85,6 +85,36 @@ TEST_F(CStencilTest, SaysWhichFieldsVaryAlongSomeAxesAlone) {
   EXPECT_EQ(axes, "h 51 w 81 dz 41 u 01 u_next 00 ");
 }
 
+TEST_F(CStencilTest, SaysTheArraysThatARequestTakes) {
+  stencil_tune_stencil* bare = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_parse("u_next = u + h*m[x-1] + w; m(x in layer); h(y); w(t)", 2, &bare),
+            STENCIL_TUNE_OK)
+      << message();
+  ASSERT_EQ(stencil_tune_stencil_with_layers(bare, "x=20:10", &stencil_), STENCIL_TUNE_OK) << message();
+  stencil_tune_stencil_release(bare);
+  stencil_tune_request request = STENCIL_TUNE_REQUEST_INIT;
+  request.parsed = stencil_;
+  request.extents[0] = 400;
+  request.extents[1] = 30;
+  request.pitch = 416;
+  std::int64_t extents[3], strides[3];
+  const auto array = [&](const char* name) {
+    int field = 0;
+    while (std::string(stencil_tune_stencil_field_name(stencil_, field)) != name) ++field;
+    EXPECT_EQ(stencil_tune_field_array(&request, field, extents, strides), STENCIL_TUNE_OK) << message();
+    return std::vector<std::int64_t>{extents[0], extents[1], strides[0], strides[1], strides[2]};
+  };
+  EXPECT_EQ(array("m"), (std::vector<std::int64_t>{400, 30, 1, 416, 416 * 30}));
+  request.slabs = 1;
+  EXPECT_EQ(array("m"), (std::vector<std::int64_t>{32, 30, 1, 48, 48 * 30})) << "368 of 370 cells are left out";
+  EXPECT_EQ(array("u"), (std::vector<std::int64_t>{400, 30, 1, 416, 416 * 30}));
+  EXPECT_EQ(array("h"), (std::vector<std::int64_t>{1, 30, 1, 1, 30}));
+  for (const int field : {-1, stencil_tune_stencil_field_count(stencil_)}) {
+    EXPECT_EQ(stencil_tune_field_array(&request, field, extents, strides), STENCIL_TUNE_INVALID_ARGUMENT);
+  }
+  EXPECT_EQ(stencil_tune_field_array(nullptr, 0, extents, strides), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
 TEST_F(CStencilTest, HasLayersOfTheWidthsThatAreGiven) {
   ASSERT_EQ(stencil_tune_stencil_parse("u_next = u + m[x-1]; m(y in layer)", 2, &stencil_), STENCIL_TUNE_OK)
       << message();

@@ -23,9 +23,10 @@ contains
 
   ! A one-liner for an H200, which need not be here: its kernel is read, not launched.
   subroutine write_for_a_named_gpu()
-    type(stencil_tune_stencil) :: heat
+    type(stencil_tune_stencil) :: heat, absorbed
     type(stencil_tune_kernel) :: kernel, same
     type(c_ptr) :: fields(2)
+    integer(c_int64_t) :: extents(3)
 
     call stencil_tune_parse(heat, "u_next = u +", status=status)
     call expect(status /= stencil_tune_ok, "half an expression is an error")
@@ -48,6 +49,15 @@ contains
     call expect(status /= stencil_tune_ok, "nor some cells")
     call stencil_tune_release(kernel)
     call stencil_tune_release(same)
+
+    call stencil_tune_load(absorbed, "acoustic3d_o2_cpml")
+    call stencil_tune_field_array(absorbed, [200, 48, 40], 4, extents)
+    call expect(all(extents == [40, 48, 40]), "two slabs of 20 cells along x")
+    call stencil_tune_lookup(library, absorbed, [200, 48, 40], kernel, gpu="h200", slabs=.true.)
+    call stencil_tune_export(kernel, "/no/such/folder/wave.cu", status=status)
+    call expect(index(stencil_tune_message(), "without slabs") > 0, "exports take whole arrays")
+    call stencil_tune_release(kernel)
+    call stencil_tune_release(absorbed)
     call stencil_tune_close(library)
   end subroutine
 

@@ -63,11 +63,11 @@ Length limit_of_kind(const Tuning& tuning) {
     const bool by_tma = tuning.copies == Copies::tma, in_clusters = tuning.cluster > 1;
     const bool more = by_tma || in_clusters;
     if (tuning.keeps == Keeps::sums) return more ? Length{2045, 1440} : Length{1835, 1270};
-    if (by_tma && in_clusters) return {1850, 1315};
-    return more ? Length{1850, 1290} : Length{1645, 1125};
+    if (by_tma && in_clusters) return {1860, 1315};
+    return more ? Length{1860, 1290} : Length{1675, 1135};
   }
   if (tuning.family->name == "system")
-    return {2085, 1520};  // with what outputs keep of their boxes, updates along axes
+    return {2125, 1545};  // with what outputs keep of their boxes, updates along axes, which cells an input has
   if (tuning.family->name == "systolic") return {1180, 840};
   if (tuning.family->name == "direct") return {515, 360};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{775, 565} : Length{665, 475};
@@ -119,7 +119,7 @@ TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
 }
 
 TEST(ExportLength, FusedAndSingleStepsOfOneFamilyHaveTheTemplatesOnce) {
-  constexpr std::ptrdiff_t kBoth = 2310, kOfPlaced = 380;
+  constexpr std::ptrdiff_t kBoth = 2350, kOfPlaced = 380;
   const auto corpus = corpus_by_key();
   int files = 0;
   for (const WinnerRecord& winner : with_pretuned({})) {

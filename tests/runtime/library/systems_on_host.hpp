@@ -51,6 +51,7 @@ class SystemsOnHost : public ::testing::Test {
                              .type = problem.type,
                              .extents = problem.extents,
                              .boundaries = problem.boundaries,
+                             .slabs = problem.slabs,
                              .alignment = 16,
                              .steps = 100});
   }

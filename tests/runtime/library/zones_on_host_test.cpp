@@ -1,7 +1,10 @@
 // Grids with layers, made zone by zone on the host executor, against the reference of the whole.
 #include "generator/cut/zones.hpp"
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/layer_arrays.hpp"
 #include "tests/runtime/library/systems_on_host.hpp"
+#include "tuner/executor/field_data.hpp"
+#include "tuner/executor/guarded_array.hpp"
 #include "tuner/verify/reference/reference.hpp"
 
 #include <fmt/format.h>
@@ -71,10 +74,11 @@ mz_next = "mz"
 
 using Fields = std::vector<std::vector<double>>;
 
-Problem layered(const char* definition, const Extents& extents, const char* layers, Boundary boundary) {
+Problem layered(const char* definition, const Extents& extents, const char* layers, Boundary boundary,
+                ElementType type = ElementType::f64) {
   Stencil stencil = parse_definition(definition, "layered.toml");
   stencil.layers = parse_layer_widths(layers, stencil.rank);
-  return make_problem(std::move(stencil), ElementType::f64, {boundary, boundary, boundary}, extents, 0, 1, kWholeStep);
+  return make_problem(std::move(stencil), type, {boundary, boundary, boundary}, extents, 0, 1, kWholeStep);
 }
 
 bool is_in_layer(const Problem& problem, int field, std::size_t cell) {
@@ -92,11 +96,13 @@ class ZonesOnHost : public SystemsOnHost {
  protected:
   /// A library in which problems of so many steps have a winner that fuses all of them: all problems, or those of no
   /// layer ("inside"). Flat ones are walked through along y.
-  Kernel lookup_tuned(const Problem& step, std::set<int> steps, std::string_view known = "all") {
+  /// wanted: the code of a candidate that zones take where it is legal.
+  Kernel lookup_tuned(const Problem& step, std::set<int> steps, std::string_view known = "all",
+                      std::string_view wanted = "") {
     LibraryParts parts;
     parts.driver = [this]() -> Driver& { return driver_; };
     parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
-    parts.winners = [this, steps, known, whole = step.extents](const Problem& problem, const std::string&) {
+    parts.winners = [this, steps, known, wanted, whole = step.extents](const Problem& problem, const std::string&) {
       const int fused = problem.steps;
       if (steps.count(fused) == 0 || (known == "inside" && asks_layers(problem))) return std::vector<WinnerRecord>();
       const bool fuses = fused > 1 || problem.stencil.stages.size() > 1;
@@ -107,6 +113,12 @@ class ZonesOnHost : public SystemsOnHost {
       along_y.steps = fused;
       const bool is_flat = problem.extents.rank == 3 && problem.extents.n[2] < problem.extents.n[1] / 2;
       if (is_flat && fuses && is_legal({problem, along_y}, {})) tuning = along_y;
+      if (!wanted.empty() && fuses) {
+        Tuning other = parse_code(wanted);
+        other.steps = fused;
+        if (is_legal({problem, other}, {.compute_capability = 90})) tuning = other;
+        takes_wanted_ += tuning->copies == other.copies;
+      }
       walks_along_y_ += tuning->walk_axis == WalkAxis::y;
       WinnerRecord won = winner_of(problem, fused, *tuning);
       won.trial.rate = fused * (problem.extents != whole ? 2 : 1);
@@ -117,22 +129,27 @@ class ZonesOnHost : public SystemsOnHost {
                              .type = step.type,
                              .extents = step.extents,
                              .boundaries = step.boundaries,
-                             .alignment = 8,
+                             .slabs = step.slabs,
+                             .alignment = wanted.empty() ? 8U : 16U,
                              .steps = 100});
   }
 
   int walks_along_y_ = 0;  ///< winners that do
+  int takes_wanted_ = 0;   ///< winners that copy as the wanted candidate does
 
   void expect_right(const Problem& problem, Kernel& kernel, int steps) {
     std::mt19937_64 random(7);
     std::uniform_real_distribution<double> uniform(-1, 1);
     Fields before(problem.stencil.fields.size(),
                   std::vector<double>(static_cast<std::size_t>(problem.allocated_cells())));
-    for (auto& field : before) std::generate(field.begin(), field.end(), [&] { return uniform(random); });
-    Fields now = before;
+    for (auto& field : before) {
+      std::generate(field.begin(), field.end(), [&] { return round_to_storage(uniform(random), problem.type); });
+    }
+    std::vector<GuardedArray> arrays = arrays_of(problem, kernel, before);
     std::vector<void*> fields;
-    for (auto& field : now) fields.push_back(field.data());
+    for (const GuardedArray& array : arrays) fields.push_back(array.data());
     kernel.advance_at(kCheckPlace, nullptr, fields, steps);
+    for (const GuardedArray& array : arrays) EXPECT_TRUE(array.slack_intact());
     Fields inputs;
     for (const int field : kernel_inputs(problem, steps)) inputs.push_back(before[static_cast<std::size_t>(field)]);
     for (const ReferenceField& expected : evaluate_reference(problem, inputs, {}, false, steps)) {
@@ -140,17 +157,51 @@ class ZonesOnHost : public SystemsOnHost {
       for (const Rotation& rotation : problem.stencil.rotations) {
         if (rotation.from == expected.field) field = rotation.to;
       }
-      const auto* found = static_cast<const double*>(fields[static_cast<std::size_t>(field)]);
+      const auto* array = static_cast<const std::byte*>(fields[static_cast<std::size_t>(field)]);
       for (std::size_t i = 0; i < expected.value.size(); ++i) {
         if (!is_in_layer(problem, field, i)) continue;
+        const std::int64_t place = place_in_array(problem, field, cell_at(problem, i));
+        const double found = load_cell(problem.type, array + place * static_cast<std::int64_t>(size_of(problem.type)));
         const double held =
             before[static_cast<std::size_t>(problem.step.layers_at[static_cast<std::size_t>(field)])][i];
-        ASSERT_TRUE(expected.tolerance[i] < 0 ? found[i] == held : expected.accepts(i, found[i]))
+        ASSERT_TRUE(expected.tolerance[i] < 0 ? found == held : expected.accepts(i, found))
             << problem.stencil.name << ", field " << problem.stencil.fields[static_cast<std::size_t>(field)]
             << ", cell " << i % static_cast<std::size_t>(problem.pitch) << ", "
-            << i / static_cast<std::size_t>(problem.pitch) << " after " << steps << " steps: " << found[i];
+            << i / static_cast<std::size_t>(problem.pitch) << " after " << steps << " steps: " << found << ", not "
+            << expected.value[i];
       }
     }
+  }
+
+ private:
+  static std::array<std::int64_t, kMaxRank> cell_at(const Problem& problem, std::size_t i) {
+    const auto at = static_cast<std::int64_t>(i);
+    return {at % problem.pitch, at / problem.pitch % problem.extents.n[1], at / (problem.pitch * problem.extents.n[1])};
+  }
+
+  /// Each as long as the kernel says it is: what reads or stores beyond meets a page that no one may touch.
+  static std::vector<GuardedArray> arrays_of(const Problem& problem, const Kernel& kernel, const Fields& cells) {
+    std::vector<GuardedArray> arrays;
+    for (int field = 0; field < static_cast<int>(cells.size()); ++field) {
+      const std::vector<double>& values = cells[static_cast<std::size_t>(field)];
+      const bool dense = is_profile(problem.stencil, field);
+      const std::int64_t count = dense ? cells_of_field(problem, field) : kernel.array(field).cells();
+      std::vector<double> stored(static_cast<std::size_t>(count), 0.5);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::int64_t place =
+            dense ? static_cast<std::int64_t>(i) : place_in_array(problem, field, cell_at(problem, i));
+        if (place >= 0 && place < count) stored[static_cast<std::size_t>(place)] = values[i];
+      }
+      const auto placement =
+          field % 2 == 0 ? GuardedArray::Placement::against_end : GuardedArray::Placement::against_start;
+      GuardedArray& array =
+          arrays.emplace_back(stored.size() * size_of(problem.type), dense ? size_of(problem.type) : 16, placement);
+      array.poison();
+      for (std::size_t i = 0; i < stored.size(); ++i) {
+        store_cell(problem.type, stored[i], i, array);
+      }
+    }
+    return arrays;
   }
 };
 
@@ -334,6 +385,84 @@ m_next = "m"
   EXPECT_EQ(kernel.fused_steps(), 2);
   kernel.prepare();
   expect_right(problem, kernel, 5);
+}
+
+/// Arrays of fields in layers that hold the layers alone: in zones, whose tiles lanes or TMA fill, and stage by stage.
+TEST_F(ZonesOnHost, ARunOnSlabsIsThatOfTheWholeGrid) {
+  using enum Boundary;
+  constexpr std::string_view kByTma = "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.rim";
+  constexpr std::string_view kByLanes = "system.bx32.by4.rx2.ry2.v2.pf2.t2.rim";
+  for (const auto& [definition, boundary, layers, fused] : {Case{kAbsorbed, hold, "9", 2},
+                                                            {kAbsorbed, zero, "x=6:0,y=0:8", 1},
+                                                            {kAbsorbed, clamp, "x=0:7,y=9:3", 2},
+                                                            {kSponge, reflect, "x=6:0,y=0:8", 2},
+                                                            {kSponge, hold, "x=11:5,y=7", 2}}) {
+    for (const auto type : {ElementType::f64, ElementType::f32}) {
+      const Problem problem = with_slabs(layered(definition, {2, {152, 91, 1}}, layers, boundary, type));
+      for (const std::string_view wanted : {std::string_view(), kByTma, kByLanes}) {
+        SCOPED_TRACE(fmt::format("{} {} {} {} {}", problem.stencil.name, name(boundary), layers, name(type), wanted));
+        Kernel kernel = lookup_tuned(problem, {fused}, "all", wanted);
+        EXPECT_EQ(kernel.fused_steps(), fused);
+        kernel.prepare();
+        expect_right(problem, kernel, 2 * fused + 1);
+      }
+      SCOPED_TRACE(fmt::format("{} {} {} {} stage by stage", problem.stencil.name, name(boundary), layers, name(type)));
+      Kernel plain = lookup(problem, {});
+      EXPECT_EQ(plain.fused_steps(), 1);
+      plain.prepare();
+      expect_right(problem, plain, 3);
+    }
+  }
+  EXPECT_GT(takes_wanted_, 0);
+}
+
+TEST_F(ZonesOnHost, ASlabAlongZIsWalkedThroughAlongY) {
+  constexpr std::string_view kByTma = "system.bx32.by4.rx1.ry4.v1.tmarows.pf2.t2";
+  const Problem problem = with_slabs(layered(kThreeAxes, {3, {72, 66, 30}}, "x=0,y=0,z=0:9", Boundary::zero));
+  for (const std::string_view wanted : {std::string_view(), kByTma}) {
+    Kernel kernel = lookup_tuned(problem, {2}, "all", wanted);
+    EXPECT_EQ(kernel.fused_steps(), 2) << kernel.run_evidence().sentence();
+    kernel.prepare();
+    expect_right(problem, kernel, 3);
+  }
+  EXPECT_GT(walks_along_y_, 0);
+  EXPECT_GT(takes_wanted_, 0);
+}
+
+/// A point where an array has no cell would be added to another one.
+TEST_F(ZonesOnHost, PointsOnSlabsAreWhereTheLayersAre) {
+  const Problem problem = with_slabs(layered(kAbsorbed, {2, {157, 93, 1}}, "8", Boundary::zero));
+  const PointList list = points_everywhere(problem);
+  constexpr int kSteps = 5;
+  std::vector<double> series(static_cast<std::size_t>(kSteps * list.sources));
+  for (std::size_t i = 0; i < series.size(); ++i) series[i] = 0.01 * static_cast<double>(i % 17) - 0.05;
+  const auto run = [&](const Problem& of, Kernel kernel) {
+    kernel.prepare();
+    const Points points = kernel.place_points(list);
+    std::vector<double> records(static_cast<std::size_t>(points.records(kSteps) * list.receivers), -1);
+    Fields cells;
+    for (int field = 0; field < static_cast<int>(of.stencil.fields.size()); ++field) {
+      cells.emplace_back(static_cast<std::size_t>(kernel.array(field).cells()), 0.125);
+    }
+    std::vector<void*> fields;
+    for (auto& field : cells) fields.push_back(field.data());
+    kernel.advance_with_points(points, {series.data(), records.data()}, nullptr, fields, kSteps);
+    return records;
+  };
+  const Problem whole = with_slabs(problem, false);
+  const std::vector<double> expected = run(whole, lookup(whole, {})), alone = run(problem, lookup(problem, {}));
+  const std::vector<double> fused = run(problem, lookup_tuned(problem, {2}));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(alone[i], expected[i]) << "record " << i;
+    ASSERT_NEAR(fused[i], expected[i], 1e-12) << "record " << i;
+  }
+  PointList between = list;
+  for (PointCell& cell : between.source_cells) {
+    if (problem.stencil.fields[static_cast<std::size_t>(cell.field)] == "psx_next") cell.cell[0] = 70;
+  }
+  Kernel kernel = lookup(problem, {});
+  kernel.prepare();
+  EXPECT_THROW(kernel.place_points(between), Error);
 }
 
 TEST_F(ZonesOnHost, AGridWithoutRoomInsideIsMadeWhole) {
