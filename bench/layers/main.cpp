@@ -67,11 +67,11 @@ class Start {
   }
 
  private:
-  /// Of a field that no step changes: so small, or large where updates divide by it, that waves stay stable. 0 of others.
+  /// Of a field that no step changes: so small, or large where updates divide by it, that waves stay stable. 0 of
+  /// others.
   static float material_of(const st::Stencil& stencil, int field) {
-    const bool changes = std::any_of(stencil.rotations.begin(), stencil.rotations.end(), [&](const st::Rotation& made) {
-      return made.from == field || made.to == field;
-    });
+    const bool changes = std::any_of(stencil.rotations.begin(), stencil.rotations.end(),
+                                     [&](const st::Rotation& made) { return made.from == field || made.to == field; });
     const std::string& name = stencil.fields[static_cast<std::size_t>(field)];
     if (changes) return 0;
     return name == "rho" || name == "softness" ? 10.0F : 0.1F;
