@@ -67,8 +67,8 @@ class Start {
   }
 
  private:
-  /// Of a field that no step changes: so small, or large where updates divide by it, that waves stay stable. 0 of
-  /// others.
+  /// Cells of a field that no step changes are so small, or large where updates divide by them, that waves stay stable.
+  /// 0: steps change it.
   static float material_of(const st::Stencil& stencil, int field) {
     const bool changes = std::any_of(stencil.rotations.begin(), stencil.rotations.end(),
                                      [&](const st::Rotation& made) { return made.from == field || made.to == field; });
