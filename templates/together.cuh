@@ -62,7 +62,7 @@ STENCIL_DEVICE void value_of(const unsigned (&contents)[2], double& value) {
 /// What launches of one kernel share. Zero when the module is loaded.
 struct MailRoom {
   unsigned long long owner;  ///< whose launch uses it; 0: none
-  unsigned number;           ///< of the last exchange
+  unsigned number;           ///< the last exchange's
   unsigned done;             ///< blocks of the launch that need it no more
 };
 

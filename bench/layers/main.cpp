@@ -117,7 +117,7 @@ class OnDevice {
   }
 
   std::vector<void*> fields;
-  std::size_t bytes = 0;  ///< of all arrays
+  std::size_t bytes = 0;  ///< all arrays together
 
  private:
   st::ArrayLayout layout_of(std::size_t field) const { return st::array_of_field(request_, static_cast<int>(field)); }

@@ -32,7 +32,7 @@ bool has_slabs(const Problem& problem);
 /// The array of a field of the whole grid (-1), or of those in the layers of an axis. Of a part of a grid
 /// (Problem::whole): the grid's.
 ArrayLayout array_in_layers(const Problem& problem, int axis);
-ArrayLayout array_of(const Problem& problem, int field);  ///< of a field by its number; of one along axes the dense one
+ArrayLayout array_of(const Problem& problem, int field);  ///< field: its number; dense for one along axes
 
 /// Cells along an axis of the problem's grid that arrays of fields in its layers have: first <= i < last, and those of
 /// the high slab, `left_out` cells further than they stand. first and last are the grid's where arrays are whole.

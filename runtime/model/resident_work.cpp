@@ -49,7 +49,7 @@ Work count_resident_work(const Candidate& candidate, const Calibration&) {
     windows += std::ceil(length(0) * std::ceil(length(1) / tuning.register_y) *
                          std::ceil(length(2) / tuning.register_z) / work.threads);
   }
-  windows *= work.threads / kWarpSize / static_cast<double>(tuning.apart);  // of warps, a step and block
+  windows *= work.threads / kWarpSize / static_cast<double>(tuning.apart);  // warps' windows, a step and block
   const double cells = tuning.register_y * tuning.register_z;
   const auto grown = [&](std::size_t a, int by) { return by + shape.axes.reach_width(a); };
   const double faces = grown(1, tuning.register_y) * tuning.register_z +
@@ -58,7 +58,7 @@ Work count_resident_work(const Candidate& candidate, const Calibration&) {
   work.arithmetic = windows * cells * std::ceil(problem.facts.operations / 2.0);
   work.shared_wavefronts = windows * words * (faces + inputs * cells);
   work.instructions = work.arithmetic + windows * (faces + (inputs + 5) * cells + 40);
-  const double letters = (whole - own) / kWarpSize * words;  // of warps, an exchange
+  const double letters = (whole - own) / kWarpSize * words;  // warps' letters, an exchange
   work.l2_read_sectors = letters * kWarpSize * 8 / kSectorBytes / tuning.apart;
   work.instructions += letters * 6 / tuning.apart;
   work.steps = tuning.steps;
@@ -68,7 +68,7 @@ Work count_resident_work(const Candidate& candidate, const Calibration&) {
 
 void time_resident_steps(const Launch& launch, Prediction& p) {
   const Work& work = launch.work;
-  const double clocks_per_ms = launch.device.clock_ghz * 1e6;  // of one SM: all do the same
+  const double clocks_per_ms = launch.device.clock_ghz * 1e6;  // one SM's: all do the same
   p.issue_ms = work.instructions / kSchedulers / clocks_per_ms;
   p.shared_ms = work.shared_wavefronts / clocks_per_ms;
   const double l2_bytes = work.blocks * work.l2_read_sectors * kSectorBytes;

@@ -12,7 +12,7 @@ class ResidentMail {
   using Tile = ResidentTile<S, T>;
   using Value = typename S::Value;
 
-  static constexpr int kLetters = static_cast<int>(sizeof(Value)) / 4;  // of a value
+  static constexpr int kLetters = static_cast<int>(sizeof(Value)) / 4;  // a value's
   static constexpr int kOfBlock = Tile::kTileCells * T::kSentLevels * kLetters;
   static constexpr int kOfParity = kOfBlock * T::kMostBlocks;
   static_assert(T::kAllLetters == 2ll * kOfParity);
@@ -143,7 +143,7 @@ class ResidentMail {
       nth -= 2 * T::kHaloZ * plane;
     }
     if constexpr (T::kHaloY > 0) {
-      const int rows = 2 * T::kHaloY * width;  // of a plane
+      const int rows = 2 * T::kHaloY * width;  // a plane's
       if (nth < rows * tile.own_z) {
         z = T::kHaloZ + nth / rows, y = beside<T::kHaloY>(nth % rows / width, tile.own_y), x = nth % width;
         return true;
@@ -151,7 +151,7 @@ class ResidentMail {
       nth -= rows * tile.own_z;
     }
     if constexpr (T::kHaloX > 0) {
-      const int cells = 2 * T::kHaloX * tile.own_y;  // of a plane
+      const int cells = 2 * T::kHaloX * tile.own_y;  // a plane's
       if (nth < cells * tile.own_z) {
         z = T::kHaloZ + nth / cells, y = T::kHaloY + nth % cells / (2 * T::kHaloX);
         x = beside<T::kHaloX>(nth % (2 * T::kHaloX), tile.own_x);

@@ -39,7 +39,7 @@ struct ResidentTile {
   Index nx, ny, nz;                    ///< cells of the grid
   Index first_x, first_y, first_z;     ///< place 0 in the grid; it may lie before it
   int own_x, own_y, own_z;             ///< cells of the tile that the grid has
-  int blocks_x, blocks_y, blocks_z;    ///< of the launch
+  int blocks_x, blocks_y, blocks_z;    ///< the launch's
   Span changed_x, changed_y, changed_z;  ///< what steps change, of the tile and its halo
 
   STENCIL_DEVICE explicit ResidentTile(const Arguments<S>& a)

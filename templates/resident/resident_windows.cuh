@@ -13,7 +13,7 @@ struct ResidentRegion {
   static constexpr int kZ = T::kHaloZ - kLeft * T::kReachZ;
   static constexpr int kWidth = T::kTileX + 2 * kLeft * T::kReachX, kHeight = T::kTileY + 2 * kLeft * T::kReachY;
   static constexpr int kDepth = T::kTileZ + 2 * kLeft * T::kReachZ;
-  static constexpr int kRows = (kHeight + T::kRegisterY - 1) / T::kRegisterY;  // of windows
+  static constexpr int kRows = (kHeight + T::kRegisterY - 1) / T::kRegisterY;  // rows of windows
   static constexpr int kPlanes = (kDepth + T::kRegisterZ - 1) / T::kRegisterZ;
   static constexpr int kEach = (kWidth * kRows * kPlanes + T::kBlockX - 1) / T::kBlockX;  // windows of a thread
 

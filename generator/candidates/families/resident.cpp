@@ -14,10 +14,10 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 160;  // of a launch: letters have places for as many
+constexpr std::int64_t kMostBlocks = 160;                                      // letters have places for as many
 constexpr std::int64_t kMostOnChip = kMostBlocks * (std::int64_t{228} << 10);  // bytes, of any GPU
 constexpr int kMostApart = 16;            // steps between two exchanges: each has code of its own
-constexpr std::int64_t kLetterBytes = 8;  // of 4 bytes of a value
+constexpr std::int64_t kLetterBytes = 8;  // each carries 4 bytes of a value
 
 // ---- the levels -----------------------------------------------------------------------------------------------------
 
