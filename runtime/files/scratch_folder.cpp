@@ -52,12 +52,12 @@ ScratchFolder::ScratchFolder() {
     const bool made = ::mkdtemp(pattern.data()) != nullptr;
     path_ = pattern;
     lock_ = made ? open_own(path_) : Descriptor();
-    if (lock_.get() < 0) {
+    if (lock_.get() < 0 && !(made && errno == ENOENT)) {  // no longer there: removed as abandoned
       throw Error(ErrorCode::file_io, "cannot make a temporary folder " + pattern + ": " + std::strerror(errno) +
                                           "; TMPDIR says where to make it");
     }
     // Where the file system knows no locks, nobody can take this one either.
-  } while ((!try_lock(lock_) && errno == EWOULDBLOCK) || !is_still_there(path_, lock_));
+  } while (lock_.get() < 0 || (!try_lock(lock_) && errno == EWOULDBLOCK) || !is_still_there(path_, lock_));
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -146,7 +146,7 @@ TEST_F(PredictionTest, ARunWhoseStepsAreNotFusedSaysWhy) {
   const auto untried = run("--dims 64 --arch sm_90 --steps 100 --max-trials 1 --candidates direct.bx32.by8");
   EXPECT_NE(untried.out.find("100 launches; no kernel that fuses steps was tried"), std::string::npos)
       << untried.out << untried.err;
-  const auto report = run("--dims 32 --arch sm_75 --steps 2 --max-trials 1 --candidates direct.bx32.by8");
+  const auto report = run("--dims 128 --arch sm_75 --steps 2 --max-trials 1 --candidates direct.bx32.by8");
   EXPECT_NE(report.out.find("no kernel that fuses steps is legal here: temporal_architecture"), std::string::npos)
       << report.out << report.err;
 }
