@@ -5,7 +5,9 @@ import os
 import pathlib
 import tempfile
 
+import numpy
 import pytest
+from device_arrays import CudaArray, aligned
 
 # Before the package is imported; children inherit it.
 _scratch = tempfile.TemporaryDirectory(prefix="stencil_tune-")
@@ -47,3 +49,11 @@ class Gpus:
 @pytest.fixture(scope="session")
 def gpus():
     return Gpus()
+
+
+@pytest.fixture(params=["reference", "GPU"])
+def where(request, gpus):
+    """device= of a lookup, and the function that puts an array there."""
+    if request.param == "reference":
+        return "cpu", numpy.array
+    return 0, lambda values: CudaArray(gpus.own(aligned(values)))

@@ -17,6 +17,11 @@ def aligned(values):
     return array
 
 
+def host(array):
+    """The cells of an array of NumPy, or of one here."""
+    return getattr(array, "host", array)
+
+
 class CudaArray:
     """Has __cuda_array_interface__ alone, as numba's arrays."""
 

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from device_arrays import CudaArray, aligned
+from device_arrays import CudaArray, aligned, host
 
 import stencil_tune as st
 from stencil_tune import models
@@ -18,18 +18,6 @@ v = "2*u"
 u_next = "u"
 """
 STEPS, CUT = 9, 4
-
-
-@pytest.fixture(params=["reference", "GPU"])
-def where(request, gpus):
-    """device= of a lookup, and the function that puts an array there."""
-    if request.param == "reference":
-        return "cpu", numpy.array
-    return 0, lambda values: CudaArray(gpus.own(aligned(values)))
-
-
-def host(array):
-    return getattr(array, "host", array)
 
 
 def copies(make, fields):

@@ -2,25 +2,13 @@
 
 import numpy
 import pytest
-from device_arrays import CudaArray, aligned
+from device_arrays import CudaArray, aligned, host
 
 import stencil_tune as st
 from stencil_tune import models
 
 LAYER, STEPS = 12, 5
 SHAPE = 96, 110
-
-
-@pytest.fixture(params=["reference", "GPU"])
-def where(request, gpus):
-    """device= of a lookup, and the function that puts an array there."""
-    if request.param == "reference":
-        return "cpu", numpy.array
-    return 0, lambda values: CudaArray(gpus.own(aligned(values)))
-
-
-def host(array):
-    return getattr(array, "host", array)
 
 
 def slabs_of(kernel, name, cells):

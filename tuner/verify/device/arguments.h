@@ -67,8 +67,8 @@ STENCIL_TUNE_BOTH double input_value(unsigned long long seed, unsigned long long
   }
 }
 
-/// A type of whole numbers holds them as they are where they are few, or 0 and 1. Of others half of the cells hold one
-/// of the eight least, which select among few, and the other half any number of the range, up to 2^20.
+/// A type of whole numbers holds them as they are where they are few, or 0 and 1. Otherwise half of the cells hold one
+/// of its eight least numbers, which select among few, and the other half any number of its range, up to 2^20.
 STENCIL_TUNE_BOTH double input_as_stored(double value, const Input& input, int type) {
   if (!is_whole_type(type)) return value;
   const double largest = fmin(largest_whole(type), 0x1p20);
