@@ -9,6 +9,7 @@ import re
 import sys
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+INSTALLED = {"docs", "corpus", "examples", "kernels", "bench", "db"}  # the folders that installed pages can link to
 
 
 def without_code(text):
@@ -29,6 +30,8 @@ def problems(page, root):
         target = (page.parent / path).resolve() if path else page
         if not target.is_relative_to(root) or not target.exists():
             yield f"{page}: {link} leads nowhere"
+        elif target.parent != root and target.relative_to(root).parts[0] not in INSTALLED:
+            yield f"{page}: {link} leads to what is not installed"
         elif anchor and target.suffix == ".md" and anchor not in anchors(target):
             yield f"{page}: {link} names no heading of {target.name}"
 
