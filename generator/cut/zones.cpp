@@ -74,8 +74,18 @@ class Simplified {
       result = folding_.number(0);
     } else if (operand_count(node.op) > 0) {
       std::array<NodeId, 3> operands{-1, -1, -1};
-      for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) operands[i] = fold(node.operands[i]);
-      result = folding_.apply(node.op, operands[0], operands[1], operands[2]);
+      bool vanishes = false;  // a factor of what does not exist
+      for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) {
+        operands[i] = fold(node.operands[i]);
+        vanishes = vanishes || (operands[i] != node.operands[i] && operands[i] == folding_.number(0));
+      }
+      if (node.op == Operation::multiply && vanishes) {
+        result = folding_.number(0);
+      } else if (node.op == Operation::select && operands[1] == operands[2]) {
+        result = operands[1];
+      } else {
+        result = folding_.apply(node.op, operands[0], operands[1], operands[2]);
+      }
     }
     return folded_[at(id)] = result;
   }

@@ -1,5 +1,6 @@
 // What the package's device="cpu" runs: the evaluator that kernels are verified against, one step at a time.
 #include "tuner/verify/reference/reference.hpp"
+#include "generator/characters.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
@@ -74,7 +75,8 @@ Stencil read_text(Source source, const char* text, int rank) {
 
 /// What is made of a stencil: "a" its adjoint, "c" that of its coefficients, "t0" with the tangents of its first
 /// coefficient, "s0" its first stage alone, "m" its measures, "l20" itself with layers of that width, "bv,w" itself for
-/// many grids that share v and w.
+/// many grids that share v and w, "r3v,a" its adjoint step with gradients of v and a, layers held
+/// along x and y.
 Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
   switch (kind) {
     case 'a':
@@ -87,12 +89,10 @@ Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
       return measured_stencil(stencil);
     case 's':
       return stage_of(stencil, std::stoi(argument));
-    case 'b': {
-      std::vector<std::string> shared;
-      std::istringstream names(argument);
-      for (std::string name; std::getline(names, name, ',');) shared.push_back(name);
-      return batched(stencil, shared);
-    }
+    case 'b':
+      return batched(stencil, between_commas(argument));
+    case 'r':
+      return adjoint_step_of(stencil, between_commas(argument.substr(1)), static_cast<Along>(argument.front() - '0'));
     case 'l': {
       Stencil with = stencil;
       with.layers = parse_layer_widths(argument, stencil.rank);
@@ -159,7 +159,8 @@ void make_step(const std::vector<Problem>& stages, const Run& run, std::int64_t 
       const std::size_t layers = has_others ? static_cast<std::size_t>(stage.step.layers_at[number]) : number;
       std::vector<double> next = before[layers];
       for (std::size_t cell = 0; cell < next.size(); ++cell) {
-        if (output.tolerance[cell] >= 0) next[cell] = round_to_storage(output.value[cell], storage_of(stage, output.field));
+        if (output.tolerance[cell] >= 0)
+          next[cell] = round_to_storage(output.value[cell], storage_of(stage, output.field));
       }
       fields[number] = std::move(next);
     }

@@ -58,7 +58,8 @@ _call_of = functools.lru_cache(maxsize=_MOST_SHOTS)(_Call)
 _library = torch.library.Library("stencil_tune", "FRAGMENT")
 _library.define("propagate(Tensor[] fields, Tensor? series, Tensor? coefficients, str call, int stride) -> Tensor[]")
 _library.define("propagate_backward(Tensor[] fields, Tensor? series, Tensor? coefficients, Tensor[] kept, "
-                "Tensor[] of_state, Tensor? of_records, str call, int stride, bool for_coefficients) -> Tensor[]")
+                "Tensor[] of_state, Tensor? of_records, str call, int stride, bool[] wanted, "
+                "bool for_coefficients) -> Tensor[]")
 
 
 def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, call: str,
@@ -73,15 +74,18 @@ def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torc
 
 def _propagate_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
                         of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
-                        for_coefficients: bool) -> list[torch.Tensor]:
-    """Gradients of the fields, of the series where there are sources, of the coefficients where they are asked for."""
+                        wanted: Sequence[bool], for_coefficients: bool) -> list[torch.Tensor]:
+    """Gradients of the fields that are wanted, of the series where there are sources, of the coefficients where they are
+    asked for."""
     with torch.no_grad():
         series = None if series is None else series.contiguous()
         run = _call_of(call).run(series, stride)
+        names = [name for name, is_wanted in zip(run.stencil.inputs, wanted) if is_wanted]
         back, total = run.gradients([field.contiguous() for field in fields], [each.contiguous() for each in of_state],
-                                    of_records, kept, by_name(run.stencil, coefficients), for_coefficients)
+                                    of_records, kept, by_name(run.stencil, coefficients),
+                                    [*names, *(run.stencil.coefficients if for_coefficients else ())])
         found = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
-                 for field, gradient in zip(fields, back)]
+                 for field, gradient, is_wanted in zip(fields, back, wanted) if is_wanted]
         if series is not None:
             found.append(run.of_series)
         if for_coefficients and coefficients is not None:
@@ -109,8 +113,9 @@ def _fake(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Ten
 
 def _fake_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
                    of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
-                   for_coefficients: bool) -> list[torch.Tensor]:
-    given = [*fields, series, coefficients if for_coefficients else None]
+                   wanted: Sequence[bool], for_coefficients: bool) -> list[torch.Tensor]:
+    given = [*(field for field, is_wanted in zip(fields, wanted) if is_wanted), series,
+             coefficients if for_coefficients else None]
     return [torch.empty_like(each, memory_format=torch.contiguous_format) for each in given if each is not None]
 
 
@@ -139,13 +144,13 @@ def _backward(ctx: Any, gradients: Sequence[torch.Tensor | None]) -> tuple[Any, 
     call = _call_of(ctx.call[0])
     state = [fields[call.stencil.inputs.index(name)] for name in call.run().state]
     of_state = [torch.zeros_like(field) if gradient is None else gradient for field, gradient in zip(state, gradients)]
-    for_coefficients = has_coefficients and ctx.needs_input_grad[2]
+    wanted, for_coefficients = ctx.needs_input_grad[0], has_coefficients and ctx.needs_input_grad[2]
     back = torch.ops.stencil_tune.propagate_backward(fields, series, coefficients, rest, of_state,
                                                      gradients[states] if has_records else None, *ctx.call,
-                                                     for_coefficients)
-    found = list(back)
-    return (found[:fields_count], found[fields_count] if has_series else None, found[-1] if for_coefficients else None,
-            None, None)
+                                                     wanted, for_coefficients)
+    found = iter(back)
+    return ([next(found) if is_wanted else None for is_wanted in wanted], next(found) if has_series else None,
+            next(found) if for_coefficients else None, None, None)
 
 
 torch.library.register_autograd("stencil_tune::propagate", _backward, setup_context=_remember, lib=_library)

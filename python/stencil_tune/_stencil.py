@@ -65,6 +65,7 @@ class Stencil:
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
         self._layers: list[int] = [native.stencil_field_layers(handle, i) for i in count]
         self._writes = frozenset(outputs)
+        self._pointwise = frozenset(self.fields[i] for i in count if native.stencil_field_is_pointwise(handle, i))
         self._along: list[str] = ["".join(axis for bit, axis in enumerate("xyzt") if along >> bit & 1) for along in
                                   (native.stencil_field_along(handle, i) for i in count)]  # "": a whole grid
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
@@ -107,6 +108,24 @@ class Stencil:
         """
         return self._derivative("a")
 
+    def adjoint_step(self, wanted: Sequence[str] = (), held: str = "") -> "Stencil":
+        """A step back through all stages, as a step that runs can repeat.
+
+        Its state is the gradient of each field of the state, "grad_u": of that after a step of this stencil, then of that
+        before. It reads the fields that derivatives depend on as they were before that step. It is right where adjoint()
+        is, and beside layers that boundary hold keeps, but for what these would get, where gradients are 0 there: under
+        hold, if it keeps as many as each stage of this stencil does, or under zero on the axes of `held`.
+
+        Args:
+            wanted: fields of the whole grid that no step changes, and coefficients: their gradients belong to the state,
+                and a step back adds to them. Also fields that a stage writes and a later one reads: after the step
+                "grad_q" holds the gradient of each.
+            held: axes, "xy", on which the boundary of this stencil is hold and that of the step back zero.
+        """
+        names = [_values.text(name, "wanted") for name in _values.several(wanted, "wanted", "a list of names is needed")]
+        axes = sum(1 << "xyz".index(axis) for axis in _values.text(held, "held"))
+        return self._derivative(f"r{axes}" + ",".join(names))
+
     def coefficient_adjoint(self) -> "Stencil":
         """What each cell adds to the derivatives with respect to coefficients: "grad_alpha"; sums give them."""
         return self._derivative("c")
@@ -147,13 +166,18 @@ class Stencil:
 
     def _derivative(self, which: str) -> "Stencil":
         """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage; "m":
-        the measures; "l20": with layers of that width; "bv,w": of many grids that share v and w."""
+        the measures; "l20": with layers of that width; "bv,w": of many grids that share v and w; "r3v,a": the adjoint step, with gradients of v and a, layers
+        held along x and y."""
         if which not in self._derivatives:
             native = _native.library()
             make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
                     "s": native.stencil_stage, "m": native.stencil_measured, "l": native.stencil_with_layers,
-                    "b": native.stencil_batched}[which[0]]
-            takes = [which[1:].encode()] if which[0] in "lb" else [int(which[1:])] if which[1:] else []
+                    "b": native.stencil_batched, "r": native.stencil_adjoint_step}[which[0]]
+            takes: list[Any] = [int(which[1:])] if which[0] in "ts" else []
+            if which[0] in "lb":
+                takes = [which[1:].encode()]
+            elif which[0] == "r":
+                takes = [which[2:].encode(), int(which[1])]
             kind, text, before = self._source
             self._derivatives[which] = Stencil(native.handle(make, self._handle, *takes),
                                                (kind, text, f"{before} {which}".lstrip()), self._file_name)

@@ -1,4 +1,5 @@
 // The C interface: stencils from text, and what was understood of it.
+#include "generator/characters.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
 #include "generator/stencil/derivatives/differentiated.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
@@ -11,7 +12,6 @@
 #include "runtime/library/launch/rotation.hpp"
 #include "stencil_tune/batch.hpp"
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -128,6 +128,17 @@ stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_
   });
 }
 
+stencil_tune_status stencil_tune_stencil_adjoint_step(const stencil_tune_stencil* stencil, const char* wanted,
+                                                      int32_t held, stencil_tune_stencil** adjoint) {
+  return guarded([&] {
+    require(adjoint, "adjoint");
+    *adjoint = nullptr;
+    require(stencil, "stencil");
+    *adjoint = make_c_stencil(
+        adjoint_step_of(stencil->stencil, between_commas(wanted != nullptr ? wanted : ""), static_cast<Along>(held)));
+  });
+}
+
 stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,
                                                  stencil_tune_stencil** tangent) {
   return guarded([&] {
@@ -187,10 +198,7 @@ stencil_tune_status stencil_tune_stencil_batched(const stencil_tune_stencil* ste
     require(batch, "batch");
     *batch = nullptr;
     require(stencil, "stencil");
-    std::vector<std::string> names;
-    std::istringstream list(shared != nullptr ? shared : "");
-    for (std::string name; std::getline(list, name, ',');) names.push_back(name);
-    *batch = make_c_stencil(batched(stencil->stencil, names));
+    *batch = make_c_stencil(batched(stencil->stencil, between_commas(shared != nullptr ? shared : "")));
   });
 }
 
@@ -251,6 +259,14 @@ int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil,
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field) {
   const FieldRole* found = role_of(stencil, field);
   return found != nullptr && found->is_output ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_field_is_pointwise(const stencil_tune_stencil* stencil, int32_t field) {
+  if (role_of(stencil, field) == nullptr) return 0;
+  const std::vector<Node>& nodes = stencil->stencil.nodes;
+  return std::none_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+    return node.op == Operation::read && node.index == field && node.offset != Offset{};
+  });
 }
 
 int32_t stencil_tune_stencil_field_along(const stencil_tune_stencil* stencil, int32_t field) {

@@ -8,6 +8,7 @@
 #include "generator/stencil/indices.hpp"
 #include "generator/stencil/layer_arrays.hpp"
 #include "runtime/library/library_parts.hpp"
+#include "runtime/library/lookup/by_model.hpp"
 
 #include <fmt/format.h>
 
@@ -128,7 +129,12 @@ double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step
 }  // namespace
 
 std::optional<Choice> Library::Impl::choose_for_zone(const Request& request, const Zone& zone, int steps,
-                                                     const DeviceFacts& facts) {
+                                                     const DeviceFacts& facts, bool predicted) {
+  if (predicted) {
+    auto choice = predict_choice(zone.problem, target_of(request, facts), parts_.all_winners());
+    if (choice && !makes_steps(zone.problem, choice->tuning, steps)) choice.reset();
+    return choice;
+  }
   auto winners = parts_.winners(zone.problem, facts.architecture);
   std::erase_if(winners, [&](const WinnerRecord& winner) {
     return !is_readable(winner.trial) || !makes_steps(zone.problem, parse_code(winner.trial.code), steps);
@@ -138,16 +144,20 @@ std::optional<Choice> Library::Impl::choose_for_zone(const Request& request, con
 
 std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request& request,
                                                                    const std::vector<Zone>& zones, int steps,
-                                                                   const DeviceFacts& facts) {
+                                                                   const DeviceFacts& facts, bool predicted) {
   std::map<std::pair<std::string, std::array<std::int64_t, kMaxRank>>, std::optional<Choice>> known;
   std::vector<Choice> choices;
   for (const Zone& zone : zones) {
     const auto [entry, is_new] = known.try_emplace({stencil_key(zone.problem.stencil), zone.problem.extents.n});
     std::optional<Choice>& choice = entry->second;
     if (is_new) {
-      choice = choose_for_zone(request, zone, steps, facts);
       const bool is_largest = &zone == &zones.front();
-      if (!choice && !is_largest) choice = any_choice(zone, target_of(request, facts), steps);
+      choice = choose_for_zone(request, zone, steps, facts, predicted && is_largest);
+      if (!choice && !is_largest) {
+        const LookupTarget target = target_of(request, facts);
+        choice = any_choice(zone, target, steps);
+        if (choice && predicted) choice->evidence.gstencils = expected_rate(zone.problem, target, choice->tuning);
+      }
     }
     if (!choice) return std::nullopt;
     choices.push_back(*choice);
@@ -156,10 +166,10 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
 }
 
 std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, const Problem& step, int steps,
-                                                     const DeviceFacts& facts) {
+                                                     const DeviceFacts& facts, bool predicted) {
   const std::vector<Zone> zones = stencil_tune::zones(step, steps);
   if (zones.empty()) return std::nullopt;
-  const auto choices = choose_for_zones(request, zones, steps, facts);
+  const auto choices = choose_for_zones(request, zones, steps, facts, predicted);
   if (!choices) return std::nullopt;
   const LaunchBuffers buffers = launch_buffers(step, steps);
   if (!keeps_arrays_apart(step, steps)) return std::nullopt;
@@ -191,13 +201,18 @@ bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, 
   if (!asks_layers(step) || !step.step.obstacle.empty()) return false;
   // The fastest, and the fastest of fewer steps: a run has few left for it that the stages have to make one by one.
   std::optional<PlanPart> best, shorter;
-  for (int steps = 1; steps <= std::min(kMostStepsInZones, request.steps); ++steps) {
-    auto part = make_in_zones(request, step, steps, facts);
-    if (!part || (best && time_of(*part) >= time_of(*best))) continue;
-    shorter = std::exchange(best, std::move(part));
-  }
+  const auto look_for_best = [&](bool predicted) {
+    for (int steps = 1; steps <= std::min(kMostStepsInZones, request.steps); ++steps) {
+      auto part = make_in_zones(request, step, steps, facts, predicted);
+      if (!part || (best && time_of(*part) >= time_of(*best))) continue;
+      shorter = std::exchange(best, std::move(part));
+    }
+  };
+  look_for_best(false);
+  const bool is_predicted = !best;
+  if (is_predicted) look_for_best(true);
   const double of_stages = state.known_rate();
-  if (!best || rate_of(step, *best) <= of_stages) return false;
+  if (!best || (is_predicted ? kTrusted : 1) * rate_of(step, *best) <= of_stages) return false;
   PlanPart stages = std::move(state.plan.back());
   const double step_time = time_of(*best);
   stages.time = of_stages > 0 ? step_time * rate_of(step, *best) / of_stages : kUnknownZoneSlowdown * step_time;

@@ -113,9 +113,6 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
-constexpr double kTrusted =
-    0.7;  // share of a predicted rate that counts beside measured ones: few kernels miss theirs by more
-
 double trusted_rate(const Evidence& evidence) {
   return evidence.gstencils * (evidence.match == Match::predicted ? kTrusted : 1);
 }

@@ -101,10 +101,12 @@ struct Library::Impl {
   bool make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts);
   /// Nothing where the grid has no zones, or where no kernel is known for the largest.
   std::optional<PlanPart> make_in_zones(const Request& request, const Problem& step, int steps,
-                                        const DeviceFacts& facts);
+                                        const DeviceFacts& facts, bool predicted);
   std::optional<std::vector<Choice>> choose_for_zones(const Request& request, const std::vector<Zone>& zones, int steps,
-                                                      const DeviceFacts& facts);
-  std::optional<Choice> choose_for_zone(const Request& request, const Zone& zone, int steps, const DeviceFacts& facts);
+                                                      const DeviceFacts& facts, bool predicted);
+  /// predicted: by the model, in place of a winner.
+  std::optional<Choice> choose_for_zone(const Request& request, const Zone& zone, int steps, const DeviceFacts& facts,
+                                        bool predicted);
   std::unique_ptr<LayerCopier> make_layer_copier(const Kernel::State& state, const DeviceFacts& facts);
   std::shared_ptr<Measuring> make_measuring(const Problem& step, const DeviceFacts& facts);
   std::optional<PlanPart> make_passes(const Request& request, const Problem& step, const PlanPart& stages,

@@ -6,6 +6,8 @@ from device_arrays import aligned
 from test_gradient import Numpy
 
 import stencil_tune as st
+from stencil_tune import models
+from stencil_tune._gradients.propagation import Propagation, Shot
 from stencil_tune._gradients.run import Run
 from stencil_tune._kernel import Kernel
 
@@ -89,3 +91,27 @@ def test_layers_that_are_alike_are_not_copied_again(ops, gpus):
     numpy.testing.assert_array_equal(after, kernel.advance(copy, steps=5))
     with pytest.raises(st.ArgumentError, match="without points"):
         kernel.advance(arrays, steps=1, points=kernel.place_points(), same_layers=True)
+
+
+def test_a_shot_is_taken_back_zone_by_zone_as_on_the_reference(ops, monkeypatch):
+    steps, side = 4, 600  # smaller grids are made at once
+    ground = models.acoustic((side, side), 10, 2000, layer="x=10,y=0", accuracy=2, dtype="f64")
+    draw, shot = numpy.random.default_rng(3), Shot({"p_next": [(15.5, 20)]}, {"p": [(20, 21.25), (16, 18)]})
+    series, of_records = draw.uniform(-1, 1, (steps, 1)), draw.uniform(-1, 1, (steps, 2))
+    launched, advance = [], Kernel.advance
+    monkeypatch.setattr(Kernel, "advance", lambda kernel, *arrays, **more: (
+        launched.append(kernel), advance(kernel, *arrays, **more)))
+
+    def gradients(on):
+        run = Propagation(ground.stencil, "hold", steps, on, shot, on.copy(series), 3)
+        inputs = [on.copy(ground.fields[name]) for name in ground.stencil.inputs]
+        state, _, kept = run.propagate(inputs, None)
+        zeros = [on.zeros(field, field.shape) for field in state]
+        back, _ = run.gradients(inputs, zeros, on.copy(of_records), kept, None, ["v"])
+        return back[ground.stencil.inputs.index("v")], run.of_series
+
+    for got, wanted in zip(gradients(ops), gradients(Numpy())):
+        assert numpy.abs(wanted).max() > 0
+        numpy.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-13 * numpy.abs(wanted).max())
+    assert launched[-1].stencil.name.startswith("adjoint step of ")
+    assert any("made in 3 zones" in note for note in launched[-1].evidence.notes)

@@ -1,13 +1,16 @@
 #include "generator/stencil/derivatives/adjoint.hpp"
 
 #include "generator/stencil/derivatives/differentiated.hpp"
+#include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
+#include "generator/stencil/step.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -35,17 +38,17 @@ StencilBuilder start(const Differentiated& from, std::string_view what) {
   return made;
 }
 
-/// The gradient of an output times the derivative, at the cell that is `offset` away. 0 where the gradient is, also
-/// where the derivative is not finite there, as beyond an edge.
-NodeId term(const Differentiated& from, StencilBuilder& to, int output, NodeId derivative, const Offset& offset,
-            Distances distances) {
+/// The gradient of an output, a field of that name, times the derivative, at the cell that is `offset` away. 0 where
+/// the gradient is, also where the derivative is not finite there, as beyond an edge.
+NodeId term(const Differentiated& from, StencilBuilder& to, const std::string& of_output, NodeId derivative,
+            const Offset& offset, Distances distances) {
   const Stencil& extended = from.extended();
   const auto read = [&](const Node& node) {
     const std::string& name = extended.fields[static_cast<std::size_t>(node.index)];
     return to.read(field_like(to, name, extended, node.index), moved(node.offset, offset));
   };
   const NodeId weight = Rewritten(extended, to, read, offset, distances).copy(derivative);
-  const NodeId gradient = to.read(to.field(gradient_of(from.stencil(), output)), offset);
+  const NodeId gradient = read_where_it_exists(to, to.field(of_output), offset);
   if (is_literal(to, weight, 0)) return kNoNode;
   const NodeId product = to.apply(Operation::multiply, weight, gradient);
   if (!to.reads_field(weight)) return product;
@@ -102,6 +105,279 @@ NodeId opposite_sum(const Stencil& stencil, StencilBuilder& adjoint) {
   return Rewritten(stencil, adjoint, read).copy(update.expression);
 }
 
+/// A step back, stage by stage. Along the way each field and coefficient has at most one gradient, which is a field.
+class StepBack {
+ public:
+  StepBack(const Stencil& stencil, const std::vector<std::string>& wanted, Along held)
+      : stencil_(stencil),
+        step_(analyse_step(stencil)),
+        held_(held),
+        made_("adjoint step of " + stencil.name, stencil.rank) {
+    for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
+      stages_.push_back(stage_of(stencil, stage));
+    }
+    derivatives_.reserve(stages_.size());
+    for (const Stencil& stage : stages_) derivatives_.emplace_back(stage);
+    for (const Coefficient& coefficient : stencil.coefficients) made_.coefficient(coefficient.name, coefficient.value);
+    if (stencil.layers) made_.layers(*stencil.layers);
+    for (int axis = 0; axis < stencil.rank; ++axis) {
+      const auto& said = stencil.boundary[static_cast<std::size_t>(axis)];
+      if (said) made_.boundary(axis, (held & along_axis(axis)) != 0 ? Boundary::zero : *said);
+    }
+    for (std::size_t i = 0; i < step_.state.size(); ++i) {
+      gradients_[name(step_.becomes[i])] = gradient_field(name(step_.state[i]));
+    }
+    for (const std::string& each : wanted) want(each);
+    for (const StepStage& stage : step_.stages) {
+      for (const int layers_of : stage.layers_of) {
+        if (!keeps_to_layers(stage, layers_of)) {
+          throw Error(ErrorCode::invalid_argument,
+                      fmt::format("stencil '{}' hands layers of '{}' on: its adjoint step is not known", stencil.name,
+                                  name(layers_of)));
+        }
+      }
+    }
+  }
+
+  Stencil run() && {
+    make_again();
+    for (std::size_t stage = stages_.size(); stage-- > 0;) take_back(stage);
+    take_turns();
+    return std::move(made_).build();
+  }
+
+ private:
+  static bool contains(const std::vector<int>& fields, int field) {
+    return std::find(fields.begin(), fields.end(), field) != fields.end();
+  }
+
+  const std::string& name(int field) const { return stencil_.fields[static_cast<std::size_t>(field)]; }
+
+  /// -1 for a coefficient.
+  int find(const std::string& field) const {
+    const auto at = std::find(stencil_.fields.begin(), stencil_.fields.end(), field);
+    return at == stencil_.fields.end() ? -1 : static_cast<int>(at - stencil_.fields.begin());
+  }
+
+  /// A field for a gradient, which exists where what it is of does.
+  int gradient_field(const std::string& of, const std::string& suffix = "") {
+    const int field = find(of);
+    const std::string gradient = gradient_name(of) + suffix;
+    return field < 0 ? made_.field(gradient) : field_like(made_, gradient, stencil_, field);
+  }
+
+  void want(const std::string& each) {
+    const int field = find(each);
+    const auto is_named = [&](const Coefficient& coefficient) { return coefficient.name == each; };
+    const auto& coefficients = stencil_.coefficients;
+    if (field < 0 ? std::none_of(coefficients.begin(), coefficients.end(), is_named)
+                  : is_profile(stencil_, field) || contains(step_.state, field)) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("'{}' is no coefficient of stencil '{}', and no field of the whole grid beside its state",
+                              each, stencil_.name));
+    }
+    wanted_.insert(each);
+  }
+
+  /// Whether nothing that counts flows from the layers that a stage holds to the field that they are of.
+  bool keeps_to_layers(const StepStage& stage, int layers_of) const {
+    if (wanted_.contains(name(layers_of))) return false;
+    const int writer = step_.written_by[static_cast<std::size_t>(layers_of)];
+    if (writer < 0) return true;
+    const auto& own = step_.stages[static_cast<std::size_t>(writer)].facts.farthest;
+    const std::vector<int> axes = axes_of(held_);
+    return std::all_of(axes.begin(), axes.end(), [&](int axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      return stage.facts.farthest[at].low >= own[at].low && stage.facts.farthest[at].high <= own[at].high;
+    });
+  }
+
+  /// The value where a stage updates cells, the other in the layers that it holds.
+  NodeId inside(int stage, NodeId value, NodeId other) {
+    Sum beyond;  // cells from the stage's box to here
+    for (const int axis : axes_of(held_)) {
+      const Reach& reach = step_.stages[static_cast<std::size_t>(stage)].facts.farthest[static_cast<std::size_t>(axis)];
+      if (reach.low != 0) beyond.add(made_, made_.before(axis, reach.low));
+      if (reach.high != 0) beyond.add(made_, made_.after(axis, reach.high));
+    }
+    if (beyond.id == kNoNode) return value;
+    return made_.apply(Operation::select, made_.apply(Operation::equal, beyond.id, made_.number(0)), value, other);
+  }
+
+  void begin_stage() {
+    if (!made_.stencil().stages.empty()) made_.begin_stage();
+  }
+
+  // ---- what derivatives depend on ----
+
+  /// Whether gradients flow to what the node of a stage reads.
+  bool counts(const Stencil& stage, const Node& node) const {
+    const auto at = static_cast<std::size_t>(node.index);
+    if (node.op == Operation::coefficient) return wanted_.contains(stage.coefficients[at].name);
+    if (node.op != Operation::read) return false;
+    return !is_constant(stage.fields[at]) || wanted_.contains(stage.fields[at]);
+  }
+
+  bool is_constant(const std::string& of) const { return find(of) < 0 || contains(step_.constants, find(of)); }
+
+  /// Nodes of a stage with the derivatives of an update that count.
+  std::vector<std::pair<Node, NodeId>> partial_derivatives(const Stencil& stage, const Derivatives& derivatives) const {
+    std::vector<std::pair<Node, NodeId>> found;
+    for (NodeId id = 0; id < static_cast<NodeId>(stage.nodes.size()); ++id) {
+      const Node& node = stage.nodes[static_cast<std::size_t>(id)];
+      if (counts(stage, node) && derivatives.at(id) != kNoNode) found.emplace_back(node, derivatives.at(id));
+    }
+    return found;
+  }
+
+  /// Stages write once more what later ones read, as far as derivatives depend on it.
+  void make_again() {
+    std::set<std::string> needed;
+    const auto need = [&](const Stencil& of, const std::vector<NodeId>& expressions) {
+      const std::vector<bool> used = reachable(of, expressions);
+      for (std::size_t id = 0; id < of.nodes.size(); ++id) {
+        const Node& node = of.nodes[id];
+        if (used[id] && node.op == Operation::read) needed.insert(of.fields[static_cast<std::size_t>(node.index)]);
+      }
+    };
+    std::vector<std::vector<Update>> again(stages_.size());
+    for (std::size_t stage = stages_.size(); stage-- > 0;) {
+      std::vector<NodeId> expressions;
+      for (const Update& update : stages_[stage].stages.front().updates) {
+        if (!needed.contains(stages_[stage].fields[static_cast<std::size_t>(update.output)])) continue;
+        again[stage].push_back(update);
+        expressions.push_back(update.expression);
+      }
+      need(stages_[stage], expressions);
+      for (const auto& [output, derivatives] : derivatives_[stage].updates()) {
+        expressions.clear();
+        for (const auto& [node, derivative] : partial_derivatives(stages_[stage], derivatives)) {
+          expressions.push_back(derivative);
+        }
+        need(derivatives_[stage].extended(), expressions);
+      }
+    }
+    for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+      if (!again[stage].empty()) write_again(stage, again[stage]);
+    }
+  }
+
+  void write_again(std::size_t number, const std::vector<Update>& updates) {
+    const Stencil& stage = stages_[number];
+    const StepStage& facts = step_.stages[number];
+    const auto own = [&](int field) {
+      return field_like(made_, stage.fields[static_cast<std::size_t>(field)], stage, field);
+    };
+    Rewritten copies(stage, made_, [&](const Node& read) { return made_.read(own(read.index), read.offset); });
+    begin_stage();
+    for (const Update& update : updates) {
+      const int field = find(stage.fields[static_cast<std::size_t>(update.output)]);
+      if (contains(step_.state, field)) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("stencil '{}' writes '{}' in place: its adjoint step is not known", stencil_.name,
+                                name(field)));
+      }
+      const NodeId value = copies.copy(update.expression);
+      const auto at = std::find(facts.facts.outputs.begin(), facts.facts.outputs.end(), field);
+      const int layers_of = facts.layers_of[static_cast<std::size_t>(at - facts.facts.outputs.begin())];
+      const int layers = layers_of == field ? -1 : field_like(made_, name(layers_of), stencil_, layers_of);
+      const NodeId held = layers < 0 ? made_.number(0) : read_where_it_exists(made_, layers, {0, 0, 0});
+      made_.update(own(update.output), inside(static_cast<int>(number), value, held));
+      if (layers >= 0) made_.hold(own(update.output), layers);
+    }
+  }
+
+  // ---- gradients ----
+
+  /// From the gradients of a stage's outputs to those of what it reads.
+  void take_back(std::size_t number) {
+    const Stencil& stage = stages_[number];
+    std::map<std::string, Sum> sums;
+    for (const auto& [output, derivatives] : derivatives_[number].updates()) {
+      const auto gradient = gradients_.extract(stage.fields[static_cast<std::size_t>(output)]);
+      if (gradient.empty()) continue;  // nobody reads the output
+      const std::string of_output = made_.stencil().fields[static_cast<std::size_t>(gradient.mapped())];
+      if (wanted_.contains(gradient.key()) && taken_back_.contains(gradient.mapped()))
+        turns_[gradient.mapped()] = gradient_field(gradient.key());
+      for (const auto& [node, derivative] : partial_derivatives(stage, derivatives)) {
+        const bool is_read = node.op == Operation::read;
+        const auto at = static_cast<std::size_t>(node.index);
+        sums[is_read ? stage.fields[at] : stage.coefficients[at].name].add(
+            made_, term(derivatives_[number], made_, of_output, derivative, is_read ? opposite(node.offset) : Offset{},
+                        Distances::of_the_grid));
+      }
+    }
+    std::vector<std::pair<int, NodeId>> updates;
+    for (auto& [to, sum] : sums) {
+      if (sum.id == kNoNode) continue;
+      if (wanted_.contains(to) && is_constant(to)) gradients_.try_emplace(to, gradient_field(to));
+      if (wanted_.contains(to) && !is_constant(to)) {  // receivers record fields alone that the next step reads
+        const NodeId last = read_where_it_exists(made_, gradient_field(to), {0, 0, 0});
+        sum.add(made_, made_.apply(Operation::multiply, made_.number(0), last));
+      }
+      if (const auto before = gradients_.find(to); before != gradients_.end()) {
+        sum.add(made_, read_where_it_exists(made_, before->second, {0, 0, 0}));
+      }
+      gradients_[to] = gradient_field(to, fmt::format("_of_stage_{}", number));
+      updates.emplace_back(gradients_[to], where_it_exists(made_, gradients_[to], {0, 0, 0}, without_held(to, sum.id)));
+    }
+    if (updates.empty()) return;
+    begin_stage();
+    for (const auto& [gradient, value] : updates) {
+      made_.update(gradient, value);
+      taken_back_.insert(gradient);
+    }
+  }
+
+  /// A gradient is 0 in the layers that were held when its field was written: nothing flows on from there.
+  NodeId without_held(const std::string& of, NodeId gradient) {
+    const int field = find(of);
+    const int stage = field < 0 ? -1 : step_.written_by[static_cast<std::size_t>(field)];
+    return stage < 0 ? gradient : inside(stage, gradient, made_.number(0));
+  }
+
+  /// What the gradients have become takes the places of those that the step began with.
+  void take_turns() {
+    if (taken_back_.empty()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("stencil '{}' has no derivative with respect to a field", stencil_.name));
+    }
+    for (const int state : step_.state) {
+      const auto found = gradients_.find(name(state));
+      int from = found == gradients_.end() ? -1 : found->second;
+      if (!taken_back_.contains(from)) {
+        const NodeId value = from < 0 ? made_.number(0) : read_where_it_exists(made_, from, {0, 0, 0});
+        from = gradient_field(name(state), "_before");
+        made_.update(from, where_it_exists(made_, from, {0, 0, 0}, without_held(name(state), value)));
+      }
+      turns_[from] = gradient_field(name(state));
+    }
+    for (const std::string& each : wanted_) {
+      const auto found = gradients_.find(each);
+      if (found != gradients_.end()) turns_[found->second] = gradient_field(each);
+    }
+    for (const auto& [from, to] : turns_) made_.rotate(from, to);
+    // What is handed on has the zeros of the state's gradients in layers that are held.
+    const auto whole = std::find_if(step_.state.begin(), step_.state.end(),
+                                    [&](int state) { return layer_axis(stencil_, state) < 0; });
+    for (const int gradient : taken_back_) {
+      const bool is_handed_on = !turns_.contains(gradient) && layer_axis(made_.stencil(), gradient) < 0;
+      if (is_handed_on && whole != step_.state.end()) made_.hold(gradient, gradient_field(name(*whole)));
+    }
+  }
+
+  const Stencil& stencil_;
+  const StepFacts step_;
+  const Along held_;
+  StencilBuilder made_;
+  std::vector<Stencil> stages_;              ///< of the stencil, each as one of its own
+  std::vector<Differentiated> derivatives_;  ///< of these
+  std::set<std::string> wanted_;
+  std::map<std::string, int> gradients_;  ///< by the field or coefficient that they are of: fields of what is made
+  std::set<int> taken_back_;              ///< those that stages write
+  std::map<int, int> turns_;              ///< those that take the places of others after the step
+};
+
 }  // namespace
 
 std::string gradient_name(const std::string& field) { return "grad_" + field; }
@@ -114,8 +390,8 @@ Stencil adjoint_of(const Stencil& stencil) {
     for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
       const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
       if (node.op != Operation::read || derivatives.at(id) == kNoNode) continue;
-      gradients[node.index].add(
-          adjoint, term(from, adjoint, output, derivatives.at(id), opposite(node.offset), Distances::of_coefficients));
+      gradients[node.index].add(adjoint, term(from, adjoint, gradient_of(stencil, output), derivatives.at(id),
+                                              opposite(node.offset), Distances::of_coefficients));
     }
   }
   std::erase_if(gradients, [](const auto& entry) { return entry.second.id == kNoNode; });
@@ -127,10 +403,15 @@ Stencil adjoint_of(const Stencil& stencil) {
                 fmt::format("stencil '{}' has no derivative with respect to a field", stencil.name));
   }
   for (const auto& [input, sum] : gradients) {
-    adjoint.update(field_like(adjoint, gradient_of(stencil, input), stencil, input), sum.id);
+    const int gradient = field_like(adjoint, gradient_of(stencil, input), stencil, input);
+    adjoint.update(gradient, where_it_exists(adjoint, gradient, {0, 0, 0}, sum.id));
   }
   rotate_back(stencil, gradients, adjoint);
   return std::move(adjoint).build();
+}
+
+Stencil adjoint_step_of(const Stencil& stencil, const std::vector<std::string>& wanted, Along held) {
+  return StepBack(stencil, wanted, held).run();
 }
 
 Stencil coefficient_adjoint_of(const Stencil& stencil) {
@@ -141,8 +422,8 @@ Stencil coefficient_adjoint_of(const Stencil& stencil) {
     for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
       const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
       if (node.op != Operation::coefficient || derivatives.at(id) == kNoNode) continue;
-      gradients[node.index].add(adjoint,
-                                term(from, adjoint, output, derivatives.at(id), {0, 0, 0}, Distances::of_the_grid));
+      gradients[node.index].add(adjoint, term(from, adjoint, gradient_of(stencil, output), derivatives.at(id),
+                                              {0, 0, 0}, Distances::of_the_grid));
     }
   }
   std::erase_if(gradients, [](const auto& entry) { return entry.second.id == kNoNode; });

@@ -9,6 +9,7 @@
 #include "stencil_tune/stencil.hpp"
 
 #include <string>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -31,5 +32,18 @@ Stencil adjoint_of(const Stencil& stencil);
 /// loss with respect to it. Reads the gradients of the outputs and the inputs at the same cell as the stencil does,
 /// with its boundary. Throws Error(invalid_argument) for several stages, or where nothing depends on a coefficient.
 Stencil coefficient_adjoint_of(const Stencil& stencil);
+
+/// A step back through all stages, as a step of its own that runs can repeat: the state holds the gradient of each
+/// field of the stencil's state, "grad_u", before the step that of the state after a step of the stencil, after it that
+/// of the state before. `wanted` names fields that no step changes, and coefficients: the gradient of each, "grad_v",
+/// is part of the state too, and a step back adds to it. It may name fields that a stage writes and a later one reads:
+/// their gradients are left in "grad_q" after the step. Reads the fields that derivatives depend on, as they were
+/// before the stencil's step, and makes again what its stages hand on. It is right where adjoint_of() is, with
+/// distances as the launch has them. Where the stencil's boundary is hold on an axis it is right as well, from
+/// gradients of 0 in the held layers on, but for what these layers themselves would get:
+///   - under hold, if it keeps as many layers as each stage of the stencil does,
+///   - under zero, if the axis is one of `held`.
+/// Throws Error(invalid_argument) where it is not known, or no gradient of the state depends on another.
+Stencil adjoint_step_of(const Stencil& stencil, const std::vector<std::string>& wanted, Along held = 0);
 
 }  // namespace stencil_tune

@@ -10,7 +10,6 @@
 #include <array>
 
 namespace stencil_tune {
-
 Derivatives::Derivatives(StencilBuilder& builder, std::size_t nodes, NodeId expression)
     : builder_(builder), of_(nodes, kNoNode) {
   of_[static_cast<std::size_t>(expression)] = builder_.number(1);
@@ -136,6 +135,16 @@ int field_like(StencilBuilder& to, const std::string& name, const Stencil& from,
     if (storage.field == field) to.storage(index, storage.type);
   }
   return index;
+}
+
+NodeId where_it_exists(StencilBuilder& builder, int field, const Offset& offset, NodeId value) {
+  const int axis = layer_axis(builder.stencil(), field);
+  if (axis < 0) return value;
+  return builder.apply(Operation::select, builder.in_layer(axis, offset[at(axis)]), value, builder.number(0));
+}
+
+NodeId read_where_it_exists(StencilBuilder& builder, int field, const Offset& offset) {
+  return where_it_exists(builder, field, offset, builder.read(field, offset));
 }
 
 std::string edge_coefficient_name(int axis, std::string_view what) { return fmt::format("{}.{}", "xyz"[axis], what); }

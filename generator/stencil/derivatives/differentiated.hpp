@@ -49,6 +49,11 @@ Offset moved(Offset offset, const Offset& by);
 /// The field of that name, added at first use: it exists where `field` of another stencil does.
 int field_like(StencilBuilder& to, const std::string& name, const Stencil& from, int field);
 
+/// The value where the field exists, else 0, as definitions have it of fields in layers.
+NodeId where_it_exists(StencilBuilder& builder, int field, const Offset& offset, NodeId value);
+/// What the field is read as there.
+NodeId read_where_it_exists(StencilBuilder& builder, int field, const Offset& offset);
+
 /// How far a cell lies beyond an edge.
 enum class Distances {
   of_the_grid,      ///< as the launch has it

@@ -38,6 +38,10 @@ class ArrayOperations:
         """Whole numbers, or numbers of that type, where the array is."""
         raise NotImplementedError
 
+    def reversed(self, rows: Any) -> Any:
+        """The rows of an array, the last one first."""
+        return rows[list(range(len(rows) - 1, -1, -1))]
+
     def add_at(self, array: Any, places: Any, values: Any) -> None:
         """Adds each value to the cell at its place of the flat array, which several may share."""
         raise NotImplementedError

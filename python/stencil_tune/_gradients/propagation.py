@@ -8,6 +8,7 @@ what is made of them again.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
@@ -19,6 +20,7 @@ from .._stencil import Stencil
 from .edges import edges_of, outside_layers
 from .padding import ArrayOperations
 from .run import Run
+from .steps_back import steps_back
 
 
 class Cells(NamedTuple):
@@ -37,11 +39,21 @@ class Shot:
     """
 
     def __init__(self, sources: Positions, receivers: Positions):
-        self._positions = sources, receivers
-        self.sources = sum(len(list(positions)) for positions in sources.values())
+        self.positions = sources, receivers
+        counts = [len(list(positions)) for positions in sources.values()]
+        self.columns = {field: range(stop - count, stop)  #: of series, by field
+                        for field, count, stop in zip(sources, counts, itertools.accumulate(counts))}
+        self.sources = sum(counts)
         self.receivers = sum(len(list(positions)) for positions in receivers.values())
+        self._others: dict[Stencil, Shot] = {}
         self._placed: dict[tuple[Any, bool], Any] = {}
         self._cells: dict[tuple[Any, ...], tuple[dict[str, Cells], dict[str, Cells]]] = {}
+
+    def another(self, stencil: Stencil, sources: Positions, receivers: Positions) -> Shot:
+        """One for another stencil, made once."""
+        if stencil not in self._others:
+            self._others[stencil] = Shot(sources, receivers)
+        return self._others[stencil]
 
     def placed(self, kernel: Any, records: bool) -> Any:
         """For a kernel, with receivers or without; None where there are no points."""
@@ -49,14 +61,14 @@ class Shot:
             return None
         key = kernel, records
         if key not in self._placed:
-            self._placed[key] = kernel.place_points(self._positions[0], self._positions[1] if records else {})
+            self._placed[key] = kernel.place_points(self.positions[0], self.positions[1] if records else {})
         return self._placed[key]
 
     def cells(self, stencil: Stencil, like: Any, ops: ArrayOperations) -> tuple[dict[str, Cells], dict[str, Cells]]:
         """Cells of sources and of receivers, by field, for arrays like this one."""
         key = tuple(like.shape), str(getattr(like, "device", "")), str(like.dtype)
         if key not in self._cells:
-            points = PointsBase(KernelBase(stencil, Grid(tuple(like.shape)[::-1], 0, "f32", "hold", 1)), *self._positions, 1)
+            points = PointsBase(KernelBase(stencil, Grid(tuple(like.shape)[::-1], 0, "f32", "hold", 1)), *self.positions, 1)
             self._cells[key] = (_by_field(stencil, points._source_cells, like, ops),
                                 _by_field(stencil, points._receiver_cells, like, ops))
         return self._cells[key]
@@ -133,15 +145,25 @@ class Propagation(Run):
         like, arrays = self._like(inputs), self._arrays(inputs)
         self._settle(tuple(like.shape))
         records = self.ops.series(like, (self.steps, self.shot.receivers))
-        kept = [self.ops.zeros(like, (len(self.starts) - 1, *self.kept_shape(name, like.shape))) for name in self.kept]
+        kept = {name: self.ops.zeros(like, (len(self.starts) - 1, *self.kept_shape(name, like.shape)))
+                for name in self.kept}
+        # The stacks of whole fields are where single steps write them.
+        written = {name: self.fields[self._newer(name)] for name in kept
+                   if self.stride == 1 and name not in self.stencil.layer_fields and self._newer(name) != name}
+        last = {place: arrays[place] for place in written.values()}
         for number, start in enumerate(self.starts):
-            for stack, name in zip(kept, self.kept if number else ()):
-                for cells, there in self._parts(name, like.shape):
-                    stack[number - 1][there] = arrays[self.fields[name]][cells]
+            for name in kept if number else ():
+                for cells, there in self._parts(name, like.shape) if name not in written else ():
+                    kept[name][number - 1][there] = arrays[self.fields[name]][cells]
+            for name, place in written.items():
+                arrays[place] = kept[name][number] if number < len(self.starts) - 1 else last[place]
             self._advance(arrays, start, min(self.stride, self.steps - start), coefficients, records)
         after = {name: arrays[self.fields[name]] for name in self.state}
+        for name in after if written else ():
+            if all(after[name] is not array for array in last.values()):
+                after[name] = self.ops.copy(after[name])  # of a stack
         self._clear_outside_layers(after)
-        return list(after.values()), records, kept
+        return list(after.values()), records, list(kept.values())
 
     def _advance(self, arrays: list[Any], start: int, steps: int, coefficients: Mapping[str, float] | None,
                  records: Any = None) -> None:
@@ -159,17 +181,23 @@ class Propagation(Run):
 
     def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any], of_records: Any, kept: Sequence[Any],
                   coefficients: Mapping[str, float] | None,
-                  for_coefficients: bool = False) -> tuple[list[Any], dict[str, Any]]:
-        """Gradients of the inputs (None: zero) and of the coefficients; those of the series are in `of_series`.
+                  wanted: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+        """Gradients of the inputs (None: zero, or not wanted) and of the coefficients; those of the series are in
+        `of_series`.
 
         of_state, of_records: gradients of the state after the run, and of the records; None: zeros.
         kept: as propagate() returns them.
+        wanted: inputs and coefficients.
         """
         like = of_state[0]
         self._settle(tuple(like.shape))
         self._kept, self._of_records = dict(zip(self.kept, kept)), of_records
         self.of_series = self.ops.series(like, (self.steps, self.shot.sources))
         self._sources, self._receivers = self.shot.cells(self.stencil, like, self.ops)
+        if (back := steps_back(self, like, wanted)) is not None:
+            gradients, total = back.gradients(inputs, of_state, coefficients)
+            return [gradients.get(name) for name in self.stencil.inputs], total
+        for_coefficients = any(name in self.stencil.coefficients for name in wanted)
         return self._step_by_step(inputs, of_state, coefficients, for_coefficients, {})
 
     def _stride(self) -> int:

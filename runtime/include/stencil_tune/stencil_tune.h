@@ -88,9 +88,9 @@ typedef struct stencil_tune_request {
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
                       "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
   const char* objective; /**< which winner, where there are several: "time", "burst" or "energy"; NULL: "time" */
-  int32_t slabs;    /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
-                       (stencil_tune_field_array()); 0: the whole grid */
-  int32_t reserved; /**< 0 */
+  int32_t slabs;         /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
+                            (stencil_tune_field_array()); 0: the whole grid */
+  int32_t reserved;      /**< 0 */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
@@ -220,13 +220,22 @@ stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t r
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
 /** The adjoint of a stencil of one stage, for gradients: reads "grad_u_next" and what derivatives depend on, writes
  * "grad_u". It is the adjoint on periodic and zero boundaries. Of one that is placed it is right on a grid with zeros
- * outside, and with room for what cells read beyond its edges; the coefficients x.first, x.last (coordinates of the edge
- * cells) and x.zero (1 where that is the boundary), and those of other axes, say where they are. */
+ * outside, and with room for what cells read beyond its edges; the coefficients x.first, x.last (coordinates of the
+ * edge cells) and x.zero (1 where that is the boundary), and those of other axes, say where they are. */
 stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint);
 /** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it.
  */
 stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
                                                              stencil_tune_stencil** adjoint);
+/** A step back through all stages, as a step that runs can repeat: its state is the gradient of each field of the
+ * stencil's state, "grad_u", and of what is wanted, names of fields that no step changes and of coefficients between
+ * commas (NULL: none), to whose gradients a step back adds; a field that a stage writes and a later one reads
+ * may be wanted too, and has its gradient in "grad_q" after the step. It reads the fields that derivatives depend on as
+ * they were before the stencil's step. It is right where stencil_tune_stencil_adjoint() is, and beside layers that hold
+ * keeps, but for what these would get, where gradients are 0 there: under hold, if it keeps as many as each stage of
+ * the stencil does, or under zero on the axes of `held`, the sum of 1 for x, 2 for y and 4 for z. */
+stencil_tune_status stencil_tune_stencil_adjoint_step(const stencil_tune_stencil* stencil, const char* wanted,
+                                                      int32_t held, stencil_tune_stencil** adjoint);
 /** The stencil of one stage with a tangent beside each field that its steps change: "tangent_u", the derivative with
  * respect to the coefficient. It runs as any other, from tangents of zero. */
 stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,
@@ -250,13 +259,13 @@ void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is f
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
 
-const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil);          /**< for people */
-const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil);           /**< equal for equal updates */
-const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil);          /**< its canonical text */
-const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil);          /**< it asks for; NULL: any */
-int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil);              /**< axes */
-int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil);       /**< sweeps a step */
-int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil);       /**< addresses of a launch */
+const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil);      /**< for people */
+const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil);       /**< equal for equal updates */
+const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil);      /**< its canonical text */
+const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil);      /**< it asks for; NULL: any */
+int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil);          /**< axes */
+int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil);   /**< sweeps a step */
+int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil);   /**< addresses of a launch */
 int32_t stencil_tune_stencil_measure_count(const stencil_tune_stencil* stencil); /**< what runs may measure */
 /** How the measure makes one number of all cells: "sum", "min", "max". */
 const char* stencil_tune_stencil_reduction(const stencil_tune_stencil* stencil, int32_t measure);
@@ -271,15 +280,17 @@ double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stenci
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where a step writes the field, else 0. */
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);
-/** What the field varies along alone: the sum of 1 for x, 2 for y and 4 for z. Its array has as many cells as the grid has
- * along them, dense, the first axis fastest. 8 for time: its array has an entry for each step's number, to the last one
- * that is made. 0 for a field of the whole grid. */
+/** 1 where cells read the field at themselves alone, if at all, else 0. */
+int32_t stencil_tune_stencil_field_is_pointwise(const stencil_tune_stencil* stencil, int32_t field);
+/** What the field varies along alone: the sum of 1 for x, 2 for y and 4 for z. Its array has as many cells as the grid
+ * has along them, dense, the first axis fastest. 8 for time: its array has an entry for each step's number, to the last
+ * one that is made. 0 for a field of the whole grid. */
 int32_t stencil_tune_stencil_field_along(const stencil_tune_stencil* stencil, int32_t field);
-/** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid, or
- * with stencil_tune_request::slabs one of these. -1 for any other field. */
+/** 0, 1 or 2 where the field exists in the layers at the ends of x, y or z alone; its array is one of the whole grid,
+ * or with stencil_tune_request::slabs one of these. -1 for any other field. */
 int32_t stencil_tune_stencil_field_layer_axis(const stencil_tune_stencil* stencil, int32_t field);
-/** The type that the field's cells are stored in, "u8", where the definition gives it one of its own: "f64", "f32", "f16",
- * "bf16", "u8", "i8", "u16", "i16" or "i32". NULL for a field of the request's type. */
+/** The type that the field's cells are stored in, "u8", where the definition gives it one of its own: "f64", "f32",
+ * "f16", "bf16", "u8", "i8", "u16", "i16" or "i32". NULL for a field of the request's type. */
 const char* stencil_tune_stencil_field_storage(const stencil_tune_stencil* stencil, int32_t field);
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
@@ -411,8 +422,8 @@ stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kerne
 stencil_tune_status stencil_tune_read_array_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream, void* to,
                                                       const void* from, size_t bytes);
 /** stencil_tune_copy_to_device() of one. */
-stencil_tune_status stencil_tune_write_array_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream, void* to,
-                                                       const void* from, size_t bytes);
+stencil_tune_status stencil_tune_write_array_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                       void* to, const void* from, size_t bytes);
 
 /* The same at a place, for definitions that use coordinates (x, y, z) or the number of the step (t); others do not ask.
  * origin: coordinates of the grid's first cell, three numbers; NULL for 0. step: the number of the first step that is
@@ -564,9 +575,9 @@ void stencil_tune_user_kernel_release(stencil_tune_user_kernel* kernel); /**< NU
 
 /* Texts live as long as the kernel. */
 stencil_tune_match stencil_tune_user_kernel_match(const stencil_tune_user_kernel* kernel); /**< how well it fits */
-const char* stencil_tune_user_kernel_code(const stencil_tune_user_kernel* kernel);     /**< "TILE=32,RX=4" */
-const char* stencil_tune_user_kernel_evidence(const stencil_tune_user_kernel* kernel); /**< all of it, for people */
-double stencil_tune_user_kernel_rate(const stencil_tune_user_kernel* kernel);          /**< when tuned; 0: never */
+const char* stencil_tune_user_kernel_code(const stencil_tune_user_kernel* kernel);         /**< "TILE=32,RX=4" */
+const char* stencil_tune_user_kernel_evidence(const stencil_tune_user_kernel* kernel);     /**< all of it, for people */
+double stencil_tune_user_kernel_rate(const stencil_tune_user_kernel* kernel);              /**< when tuned; 0: never */
 const char* stencil_tune_user_kernel_unit(const stencil_tune_user_kernel* kernel); /**< unit of the rate: "GFLOP/s" */
 int32_t stencil_tune_user_kernel_device(const stencil_tune_user_kernel* kernel);   /**< ordinal of its GPU */
 /** The CUDA source as it is compiled; to be freed by stencil_tune_free_text(). */

@@ -11,6 +11,8 @@
 
 namespace stencil_tune {
 
+constexpr double kTrusted = 0.7;  // share of a predicted rate that counts beside measured ones: few miss theirs by more
+
 /// What forbids the candidate here; nothing when it may run.
 std::optional<std::string> objection(const Problem& problem, const LookupTarget& target, const Tuning& tuning);
 

@@ -111,7 +111,8 @@ def test_opcheck(wave):
     made = torch.ops.stencil_tune.propagate(fields, series, None, call, 2)
     states = len(wave.stencil._state)
     torch.library.opcheck(torch.ops.stencil_tune.propagate_backward,
-                          (fields, series, None, made[states + 1:], made[:states], made[states], call, 2, False))
+                          (fields, series, None, made[states + 1:], made[:states], made[states], call, 2,
+                           [name in ("v", "p") for name in wave.stencil.inputs], False))
 
 
 def test_compile_keeps_one_graph(wave):

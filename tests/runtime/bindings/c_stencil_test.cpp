@@ -169,6 +169,15 @@ TEST_F(CStencilTest, HasDerivatives) {
   ASSERT_EQ(stencil_tune_stencil_coefficient_adjoint(stencil_, &derivative), STENCIL_TUNE_OK) << message();
   EXPECT_STREQ(stencil_tune_stencil_field_name(derivative, 2), "grad_alpha");
   stencil_tune_stencil_release(derivative);
+  ASSERT_EQ(stencil_tune_stencil_adjoint_step(stencil_, "alpha", 3, &derivative), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_field_count(derivative), 5) << "u, and before and after the gradients of u and alpha";
+  stencil_tune_stencil_release(derivative);
+  EXPECT_EQ(stencil_tune_stencil_adjoint_step(stencil_, "u", 0, &derivative), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(derivative, nullptr);
+  ASSERT_EQ(stencil_tune_stencil_field_count(stencil_), 2);
+  EXPECT_EQ(stencil_tune_stencil_field_is_pointwise(stencil_, 0), 0) << "u is read beside the cell";
+  EXPECT_EQ(stencil_tune_stencil_field_is_pointwise(stencil_, 1), 1) << "u_next is not read";
+  EXPECT_EQ(stencil_tune_stencil_field_is_pointwise(stencil_, 2), 0) << "there is none";
 }
 
 TEST_F(CStencilTest, HasTangentsAndStages) {

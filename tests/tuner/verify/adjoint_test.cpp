@@ -269,7 +269,45 @@ TEST_F(AdjointTest, AStageStandsAlone) {
   EXPECT_ERROR(stage_of(two, 2), ErrorCode::invalid_argument, "stage 2");
 }
 
+std::string turns_of(const Stencil& stencil) {
+  std::string turns;
+  for (const Rotation& rotation : stencil.rotations) {
+    turns += stencil.fields[static_cast<std::size_t>(rotation.from)] + " > " +
+             stencil.fields[static_cast<std::size_t>(rotation.to)] + "\n";
+  }
+  return turns;
+}
+
+/// Runs that repeat it are compared with differences in tests/python/test_edges_random.py.
+TEST_F(AdjointTest, AStepBackIsAStep) {
+  const Stencil wave = parse_stencil("p_next = 2*p - p_prev + m*laplacian(p)", 2);
+  const Stencil back = adjoint_step_of(wave, {"m"});
+  EXPECT_EQ(turns_of(back),
+            "grad_m_of_stage_0 > grad_m\ngrad_p_of_stage_0 > grad_p\ngrad_p_prev_of_stage_0 > grad_p_prev\n");
+}
+
+TEST_F(AdjointTest, AStepBackMakesAgainWhatStagesHandOn) {
+  const Stencil two = parse_definition(
+      "rank = 2\nfields = [\"e\", \"h\", \"c\", \"h_next\", \"e_next\"]\n[[stage]]\nh_next = \"h + e[x+1] - e\"\n"
+      "[[stage]]\ne_next = \"e + c*(h_next - h_next[x-1])\"\n[rotate]\nh_next = \"h\"\ne_next = \"e\"\n",
+      "two.toml");
+  EXPECT_EQ(adjoint_step_of(two, {}).stages.size(), 2U);
+  const Stencil back = adjoint_step_of(two, {"c"});
+  ASSERT_EQ(back.stages.size(), 3U);
+  EXPECT_EQ(back.fields[static_cast<std::size_t>(back.stages[0].updates[0].output)], "h_next");
+  EXPECT_NE(turns_of(adjoint_step_of(two, {"h_next"})).find("grad_h_next_of_stage_1 > grad_h_next\n"),
+            std::string::npos);
+}
+
 TEST_F(AdjointTest, SaysWhatHasNone) {
+  const Stencil wave = parse_stencil("p_next = 2*p - p_prev + m*laplacian(p)", 2);
+  EXPECT_ERROR(adjoint_step_of(wave, {"p"}), ErrorCode::invalid_argument, "'p' is no coefficient");
+  EXPECT_ERROR(adjoint_step_of(wave, {"w"}), ErrorCode::invalid_argument, "'w' is no coefficient");
+  const Stencil in_place = parse_definition(
+      "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n[[stage]]\nb = "
+      "\"a*a[x-1]\"\n",
+      "two.toml");
+  EXPECT_ERROR(adjoint_step_of(in_place, {}), ErrorCode::invalid_argument, "in place");
   const Stencil two = parse_definition(
       "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n", "two.toml");
   EXPECT_ERROR(adjoint_of(two), ErrorCode::invalid_argument, "2 stages");

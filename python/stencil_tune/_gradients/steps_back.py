@@ -1,0 +1,143 @@
+"""Runs with points taken back by their adjoint step: one stencil, which runs as any other.
+
+The state of the run back is the gradients, those of fields that no step changes among them. Its sources are where the run
+has receivers, and its receivers where the run has sources. What a step back adds at these belongs to the record before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+from .._errors import ArgumentError, Error
+from .._lookup import kernel_for
+from .._stencil import Stencil
+from .edges import Edge, edges_of, shell
+
+if TYPE_CHECKING:
+    from .propagation import Propagation, Shot
+
+
+def steps_back(run: "Propagation", like: Any, wanted: Sequence[str]) -> "StepsBack | None":
+    """For arrays like this one. None where the adjoint step is not known, has no kernel, or is not right at some edges:
+    it leaves out what held layers get.
+
+    wanted: inputs and coefficients.
+    """
+    edges = edges_of(run.stencil, run.boundary, tuple(like.shape))
+    if not all(edge.kind in ("hold", "zero") or edge.kind == "periodic" and not run.stencil._is_placed for edge in edges):
+        return None
+    if any(sum(edge.held) for edge in edges) and any(name in run.state for name in wanted):
+        return None
+    between = [name for name in run.shot.positions[0] if any(name in stage.stencil.inputs for stage in run.stages)]
+    constants = [name for name in wanted if name not in run.state]
+    try:
+        adjoint = run.stencil.adjoint_step([*constants, *between])
+        pointwise = run.stencil._pointwise.issuperset(set(wanted) & set(run.fields))
+        if masked := _masked_axes(run.stencil, adjoint, edges, pointwise):
+            adjoint = run.stencil.adjoint_step([*constants, *between], masked)
+    except ArgumentError:
+        return None
+    if any(far[0] < near[0] or far[1] > near[1] for axis, far, near in zip(
+            "xyz", run.stencil._profile_reach, run.stencil._reach) if axis in masked):
+        return None  # zero is no nearest cell
+    between = [name for name in between if f"grad_{name}" in adjoint.fields]
+    if any(name not in between and name not in map(run._newer, run.state) for name in run.shot.positions[0]):
+        return None  # nobody reads what the source adds
+    back = StepsBack(run, adjoint, edges, constants, between, masked)
+    try:
+        kernel_for(adjoint, [like], back.boundary)
+    except Error:
+        return None  # its updates take more registers than a thread has
+    return back
+
+
+def _masked_axes(stencil: Stencil, adjoint: Stencil, edges: Sequence[Edge], pointwise: bool) -> str:
+    """Axes whose held layers are not those that boundary hold keeps in a step back."""
+    stages = [each.stage(number) for each in (stencil, adjoint) for number in range(each.stages)]
+    return "".join(axis for at, (axis, edge) in enumerate(zip("xyz", reversed(edges)))
+                   if edge.kind == "hold" and not (pointwise and all(stage._reach[at] == (-edge.low, edge.low)
+                                                                     for stage in stages)))
+
+
+class StepsBack:
+    def __init__(self, run: "Propagation", adjoint: Stencil, edges: Sequence[Edge], constants: Sequence[str],
+                 between: Sequence[str], masked: str):
+        self.run, self.adjoint, self.edges, self.constants, self.between = run, adjoint, edges, constants, between
+        self.boundary = ",".join(f"{axis}={'zero' if axis in masked else edge.kind}"
+                                 for axis, edge in zip("xyz", reversed(edges)))
+        self.needs_states = any(name in run.state for name in adjoint.inputs)
+        self.places = {name: place for place, name in enumerate(adjoint.arguments)}
+        self.again = [name for name in run.shot.positions[0] if name in adjoint.outputs]  # sources of what is made again
+
+    def _held(self, name: str) -> Sequence[Edge]:
+        """Edges of the stage that wrote what a field of the state holds."""
+        for _ in self.run.state:
+            name = self.run._newer(name)
+            for stage in self.run.stages:
+                if name in stage.stencil.outputs:
+                    return edges_of(stage.stencil, self.run.boundary, [edge.extent for edge in self.edges])
+        return []
+
+    def _shot(self) -> "Shot":
+        """What is added back where the run records, then its sources again; recorded back where it has sources."""
+        sources, receivers = self.run.shot.positions
+        newer = {name: self.adjoint.fields[place] for name, place in zip(self.adjoint.fields, self.adjoint._next)}
+        return self.run.shot.another(self.adjoint, {
+            **{newer[f"grad_{name}"]: positions for name, positions in receivers.items()},
+            **{name: sources[name] for name in self.again}}, {self._gradient_at(name): sources[name] for name in sources})
+
+    def _gradient_at(self, source: str) -> str:
+        """The gradient's field: of what a stage hands on, which it holds after the step back, else of the state, before."""
+        if source in self.between:
+            return f"grad_{source}"
+        return next(f"grad_{name}" for name in self.run.state if self.run._newer(name) == source)
+
+    def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any],
+                  coefficients: Mapping[str, float] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Of fields, and of coefficients. Those of the series and of records are the run's."""
+        run, ops, like = self.run, self.run.ops, of_state[0]
+        back = {name: ops.copy(gradient) for name, gradient in zip(run.state, of_state)}
+        run._clear_outside_layers(back)
+        for name, gradient in back.items():
+            for slab in shell(self._held(name), 0):
+                gradient[slab] = 0
+        run._record_back(run.steps - 1, back)
+        run._sources_back(run.steps - 1, {run._newer(name): gradient for name, gradient in back.items()})
+        given = {**dict(zip(run.stencil.inputs, inputs)), **{f"grad_{name}": array for name, array in back.items()}}
+        arrays = [given[name] if name in given else ops.zeros(like, like.shape) for name in self.adjoint.arguments]
+        self._run(arrays, inputs, coefficients)
+        made = {name: arrays[self.places[f"grad_{name}"]] for name in (*run.state, *self.constants)
+                if f"grad_{name}" in self.places}
+        return ({name: made[name] for name in made if name in run.fields},
+                {name: ops.total(made[name]) for name in made if name not in run.fields})
+
+    def _run(self, arrays: list[Any], inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> None:
+        run, shot = self.run, self._shot()
+        series, records = self._series(arrays[0], shot), run.ops.series(arrays[0], (run.steps, shot.receivers))
+        known = run._known(self.adjoint, coefficients)
+        whole = not self.needs_states and not run.stencil._is_placed
+        for step, before in [(0, None)] if whole else run._states_from_the_last(inputs, coefficients, self.needs_states):
+            for name in before or ():
+                if name in self.places:
+                    arrays[self.places[name]] = before[name]
+            steps, first = (run.steps, 0) if whole else (1, run.steps - 1 - step)
+            kernel = kernel_for(self.adjoint, run._whole(self.adjoint.arguments, arrays), self.boundary, steps)
+            points, rows = shot.placed(kernel, True), slice(first, first + steps)
+            taken = {} if points is None else {"points": points, "series": series[rows] if shot.sources else None,
+                                               "records": records[rows] if shot.receivers else None}
+            kernel.advance(arrays, steps=steps, coefficients=known, **run._place(step), **taken)
+        for name, columns in run.shot.columns.items():
+            rows = slice(run.steps if name in self.between else run.steps - 1)
+            run.of_series[rows, columns.start:columns.stop] = run.ops.reversed(
+                records[rows, columns.start:columns.stop])
+
+    def _series(self, like: Any, shot: "Shot") -> Any:
+        """What each step back adds, [step back, source]."""
+        run, ops = self.run, self.run.ops
+        series = ops.series(like, (run.steps, shot.sources))
+        if run._of_records is not None:
+            series[:-1, :run.shot.receivers] = ops.reversed(run._of_records[:-1])
+        columns = [column for field, columns in run.shot.columns.items() if field in self.again for column in columns]
+        if columns:
+            series[:, run.shot.receivers:] = ops.reversed(run.series)[:, columns]
+        return series
