@@ -165,6 +165,7 @@ void KernelRun::launch_split(const StageKernel& stage, const Box& early, const S
 
 void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaunch* split) {
   if (split != nullptr && (points_ != nullptr || part.in_zones)) split->arrive();
+  if (points_ != nullptr) points_->begin(number);
   if (part.in_zones) launch_zones(part, number);
   for (std::size_t stage = 0; stage < part.stages.size() && !part.in_zones; ++stage) {
     const StageKernel& kernel = part.stages[stage];

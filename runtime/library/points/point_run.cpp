@@ -50,7 +50,6 @@ PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, con
 
 void PointRun::launch(std::size_t part, int stage, const StageLaunch& launch) {
   const PartPoints& points = points_.parts[part];
-  if (waiting_.part != &points) sum_captured();
   if (!points.fused.empty()) {
     return launch_fused(points, static_cast<std::size_t>(stage), kernel_.plan[part].steps, launch);
   }

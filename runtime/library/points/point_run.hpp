@@ -20,6 +20,11 @@ class PointRun {
   /// Whether the plan's part of that number can be made with points.
   bool takes(std::size_t part) const { return points_.parts[part].takes_part; }
 
+  /// Before the launches of a round of the part, on whatever stream: what those of another one captured is summed up.
+  void begin(std::size_t part) {
+    if (waiting_.part != &points_.parts[part]) sum_captured();
+  }
+
   /// A launch of the part: all its steps with their points, in a zone where it has such; or a stage and then its
   /// sources.
   void launch(std::size_t part, int stage, const StageLaunch& launch);
