@@ -5,7 +5,8 @@
 // --slabs: arrays of fields in layers hold these alone (Request::slabs); what it compares with has those of whole
 // grids. Compares all cells after some steps with those of the kernels that nobody tuned, which make the whole grid
 // stage by stage; then says what a run of so many steps takes, alone and with a source and 126 receivers, the median of
-// nine under continuous load. Exit status: 0 right, 1 wrong or an error, 2 usage.
+// nine under continuous load: without CUDA graphs and with them, twice (STENCIL_TUNE_GRAPHS). Exit status: 0 right, 1
+// wrong or an error, 2 usage.
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <fmt/format.h>
@@ -266,10 +267,14 @@ int run(std::vector<std::string> words) {
     fmt::print("{} steps{} in {:.3f} ms: {:.1f} GStencil/s, all cells counted\n", steps, what, 1e3 * seconds,
                static_cast<double>(request.extents.cells()) * steps / seconds / 1e9);
   };
-  say("", [&] { kernel.advance(nullptr, fast.fields, steps); });
   const Shot shot(request, kernel, steps);
-  say(fmt::format(" with a source and {} receivers", Shot::kReceivers),
-      [&] { shot.advance(kernel, fast.fields, steps); });
+  for (const char* graphs : {"0", "1", "0", "1"}) {
+    setenv("STENCIL_TUNE_GRAPHS", graphs, 1);
+    const std::string how = *graphs == '1' ? ", CUDA graphs," : "";
+    say(how, [&] { kernel.advance(nullptr, fast.fields, steps); });
+    say(fmt::format(" with a source and {} receivers{}", Shot::kReceivers, how),
+        [&] { shot.advance(kernel, fast.fields, steps); });
+  }
   return right ? 0 : 1;
 }
 

@@ -323,6 +323,37 @@ class CudaDriver final : public Driver {
     api_.check(api_.exchange_capture_mode(&mode), "stay apart from stream captures");
   }
 
+  bool captures(CUstream_st* stream) override {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return api_.is_capturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+
+  void begin_capture(CUstream_st* stream) override {
+    api_.check(api_.begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture a stream");
+  }
+
+  void drop_capture(CUstream_st* stream) noexcept override {
+    CUgraph graph = nullptr;
+    api_.end_capture(stream, &graph);
+    if (graph != nullptr) api_.graph_destroy(graph);
+  }
+
+  CUgraphExec_st* end_capture(CUstream_st* stream, CUgraphExec_st* earlier) override {
+    CUgraph graph = nullptr;
+    api_.check(api_.end_capture(stream, &graph), "end the capture of a stream");
+    CUgraphExec made = earlier;
+    const CUresult result = earlier == nullptr ? instantiate(&made, graph) : update(earlier, graph);
+    api_.graph_destroy(graph);
+    api_.check(result, earlier == nullptr ? "instantiate a graph" : "update a graph");
+    return made;
+  }
+
+  void launch_graph(CUgraphExec_st* graph, CUstream_st* stream) override {
+    api_.check(api_.graph_launch(graph, stream), "launch a graph");
+  }
+
+  void destroy_graph(CUgraphExec_st* graph) noexcept override { api_.executable_destroy(graph); }
+
   CUstream_st* create_stream() override {
     CUstream stream = nullptr;
     api_.check(api_.stream_create(&stream, CU_STREAM_NON_BLOCKING), "create a stream");
@@ -378,6 +409,20 @@ class CudaDriver final : public Driver {
   CUresult initialise() {
     static const CUresult result = api_.init(0);
     return result;
+  }
+
+  /// Allocates, which must not disturb what other threads capture meanwhile.
+  CUresult instantiate(CUgraphExec* made, CUgraph graph) {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    api_.exchange_capture_mode(&mode);
+    const CUresult result = api_.graph_instantiate(made, graph, 0);
+    api_.exchange_capture_mode(&mode);
+    return result;
+  }
+
+  CUresult update(CUgraphExec graph, CUgraph with) {
+    CUgraphExecUpdateResultInfo info{};
+    return api_.executable_update != nullptr ? api_.executable_update(graph, with, &info) : CUDA_ERROR_NOT_SUPPORTED;
   }
 
   /// Without a call of the driver before: as on GPUs that share the CPU's page tables.

@@ -17,6 +17,7 @@ struct CUmod_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraphExec_st;
 
 namespace stencil_tune {
 
@@ -124,6 +125,17 @@ class Driver {
 
   /// Lets this thread load and allocate while other threads capture streams into graphs.
   virtual void ignore_captures() = 0;
+
+  virtual bool captures(CUstream_st* stream) = 0;  ///< its work becomes a graph's; true where that cannot be told
+  /// What this thread gives the stream from now on, and others that wait for its events, becomes a graph and is not
+  /// done.
+  virtual void begin_capture(CUstream_st* stream) = 0;
+  virtual void drop_capture(CUstream_st* stream) noexcept = 0;  ///< ends it, also where something in it failed
+  /// Ends it. Returns `earlier`, whose launches take the new ones' parameters, or a new graph where that is null. Where
+  /// it throws, the capture is over and `earlier` as it was.
+  virtual CUgraphExec_st* end_capture(CUstream_st* stream, CUgraphExec_st* earlier) = 0;
+  virtual void launch_graph(CUgraphExec_st* graph, CUstream_st* stream) = 0;
+  virtual void destroy_graph(CUgraphExec_st* graph) noexcept = 0;  ///< one that runs: once it is done
 
   virtual CUstream_st* create_stream() = 0;
   /// One whose blocks start before those of other streams that wait for a place on the GPU.

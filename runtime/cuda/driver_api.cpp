@@ -84,6 +84,7 @@ DriverApi DriverApi::open(const std::string& path_or_soname) {
 #undef STENCIL_TUNE_RESOLVE
   api.context_id = reinterpret_cast<decltype(api.context_id)>(api.library.find("cuCtxGetId"));
   api.encode_tensor_map = reinterpret_cast<decltype(api.encode_tensor_map)>(api.library.find("cuTensorMapEncodeTiled"));
+  api.executable_update = reinterpret_cast<decltype(api.executable_update)>(api.library.find("cuGraphExecUpdate_v2"));
   return api;
 }
 

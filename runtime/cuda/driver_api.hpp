@@ -47,6 +47,13 @@
   X(launch, cuLaunchKernel, "cuLaunchKernel")                                                                    \
   X(launch_together, cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel")                                     \
   X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode")               \
+  X(is_capturing, cuStreamIsCapturing, "cuStreamIsCapturing")                                                    \
+  X(begin_capture, cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                              \
+  X(end_capture, cuStreamEndCapture, "cuStreamEndCapture")                                                       \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")                               \
+  X(graph_launch, cuGraphLaunch, "cuGraphLaunch")                                                                \
+  X(graph_destroy, cuGraphDestroy, "cuGraphDestroy")                                                             \
+  X(executable_destroy, cuGraphExecDestroy, "cuGraphExecDestroy")                                                \
   X(stream_create, cuStreamCreate, "cuStreamCreate")                                                             \
   X(stream_create_with_priority, cuStreamCreateWithPriority, "cuStreamCreateWithPriority")                       \
   X(stream_destroy, cuStreamDestroy, "cuStreamDestroy_v2")                                                       \
@@ -69,6 +76,7 @@ struct DriverApi {
 #undef STENCIL_TUNE_DECLARE
   CUresult (*context_id)(CUcontext, unsigned long long*) = nullptr;  ///< since CUDA 12.0; null before
   decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;   ///< since CUDA 12.0; null before
+  decltype(&::cuGraphExecUpdate) executable_update = nullptr;        ///< since CUDA 12.0; null before
 
   /// Opens `path_or_soname` ("libcuda.so.1"). Throws Error(missing_library), Error(unsupported_driver).
   static DriverApi open(const std::string& path_or_soname);

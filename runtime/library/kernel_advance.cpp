@@ -99,7 +99,8 @@ void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
   const std::vector<std::int64_t> launches = launches_of(parts, steps);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = static_cast<std::size_t>(parts[i] - state_.plan.data());
-    for (std::int64_t n = 0; n < launches[i]; ++n) launch(*parts[i], number, std::exchange(split, nullptr));
+    const std::int64_t made = split == nullptr ? launch_as_graphs(*parts[i], number, launches[i]) : 0;
+    for (std::int64_t n = made; n < launches[i]; ++n) launch(*parts[i], number, std::exchange(split, nullptr));
   }
 }
 

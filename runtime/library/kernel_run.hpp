@@ -48,6 +48,10 @@ class KernelRun {
  private:
   bool takes_part(const PlanPart& part, std::size_t number) const;
   void launch(const PlanPart& part, std::size_t number, const SplitLaunch* split);
+  std::int64_t launch_as_graphs(const PlanPart& part, std::size_t number, std::int64_t rounds);
+  std::int64_t rounds_of_graph(const PlanPart& part) const;
+  bool is_captured_anew(const PlanPart& part) const;  ///< parameters differ from graph to graph
+  void launch_rounds(const PlanPart& part, std::size_t number, std::int64_t rounds);
   void launch_zones(const PlanPart& part, std::size_t number);
   void fill_layers(const StageKernel& stage);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;

@@ -152,6 +152,16 @@ class FakeDriver : public Driver {
 
   void ignore_captures() override { note("ignore_captures"); }
 
+  bool captures(CUstream_st*) override { return false; }
+  void begin_capture(CUstream_st*) override { note("begin_capture"); }
+  void drop_capture(CUstream_st*) noexcept override { note_quietly("drop_capture"); }
+  CUgraphExec_st* end_capture(CUstream_st*, CUgraphExec_st* earlier) override {
+    note("end_capture");
+    return earlier != nullptr ? earlier : handle<CUgraphExec_st>(next_handle_++);
+  }
+  void launch_graph(CUgraphExec_st*, CUstream_st*) override { note("launch_graph"); }
+  void destroy_graph(CUgraphExec_st*) noexcept override { note_quietly("destroy_graph"); }
+
   CUstream_st* create_stream() override { return handle<CUstream_st>(next_handle_++); }
   void destroy_stream(CUstream_st*) noexcept override { note_quietly("destroy_stream"); }
   void synchronize_stream(CUstream_st*) override { note("synchronize_stream"); }

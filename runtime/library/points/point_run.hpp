@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
 namespace stencil_tune {
@@ -33,8 +34,22 @@ class PointRun {
   /// recorded later.
   void finish(std::size_t part, std::span<void* const> buffers);
 
-  /// After the last launch.
+  /// After the last launch, or the last one of a graph.
   void leave() { sum_captured(); }
+
+  /// Rounds of so many steps after which the same launches follow again, where leave() was called before both.
+  std::int64_t rounds_alike(int steps) const { return points_.every / std::gcd(points_.every, steps); }
+
+  /// The same run on another stream, and back to what it made there.
+  PointRun on(CUstream_st* stream) const {
+    PointRun other(*this);
+    other.stream_ = stream;
+    return other;
+  }
+  void go_on_from(const PointRun& other) {
+    step_ = other.step_;
+    waiting_ = other.waiting_;
+  }
 
  private:
   const void* series_at(std::int64_t step) const;

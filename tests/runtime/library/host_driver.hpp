@@ -3,6 +3,7 @@
 
 #include "runtime/compile/compiler.hpp"
 #include "tests/runtime/fake_driver.hpp"
+#include "tests/runtime/library/host_graphs.hpp"
 #include "tuner/executor/executor.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,11 @@ class HostDriver : public FakeDriver {
     return {reinterpret_cast<std::uintptr_t>(variable.data()), variable.size()};
   }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
-              std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
+              std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
+    if (graphs.captures(stream)) {
+      const std::vector<std::byte> kept(argument.begin(), argument.end());
+      return graphs.keep(stream, [=, this] { launch(function, grid, block, shared_bytes, kept, nullptr); });
+    }
     const HostKernel& kernel = kernels_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
     const unsigned cluster = clusters_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
     const auto fault =
@@ -82,6 +87,16 @@ class HostDriver : public FakeDriver {
   void fill_bytes(DevicePointer to, std::uint8_t value, std::size_t bytes, CUstream_st*) override {
     std::memset(reinterpret_cast<void*>(to), value, bytes);
   }
+  bool captures(CUstream_st* stream) override { return graphs.captures(stream); }
+  void begin_capture(CUstream_st* stream) override { graphs.begin(stream); }
+  void drop_capture(CUstream_st*) noexcept override { graphs.drop(); }
+  CUgraphExec_st* end_capture(CUstream_st* stream, CUgraphExec_st* earlier) override {
+    return graphs.end(stream, earlier);
+  }
+  void launch_graph(CUgraphExec_st* graph, CUstream_st*) override { graphs.launch(graph); }
+  void destroy_graph(CUgraphExec_st* graph) noexcept override { graphs.destroy(graph); }
+  void record_event(CUevent_st* event, CUstream_st* stream) override { graphs.record(event, stream); }
+  void wait_for_event(CUstream_st* stream, CUevent_st* event) override { graphs.wait(stream, event); }
   void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
     for (std::size_t z = 0; z < region.extent[2]; ++z) {
       for (std::size_t y = 0; y < region.extent[1]; ++y) {
@@ -91,8 +106,9 @@ class HostDriver : public FakeDriver {
     }
   }
 
-  int launched = 0;                                        ///< kernels but ...
-  int copied_boxes = 0;                                    ///< ... the one that copies boxes
+  int launched = 0;      ///< kernels but ...
+  int copied_boxes = 0;  ///< ... the one that copies boxes
+  HostGraphs graphs;
   std::span<const TemplateFile> files = template_files();  ///< templates that kernels are made of
 
  private:

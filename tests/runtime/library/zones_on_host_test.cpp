@@ -1,8 +1,7 @@
 // Grids with layers, made zone by zone on the host executor, against the reference of the whole.
 #include "generator/cut/zones.hpp"
-#include "generator/definition/definition.hpp"
 #include "generator/stencil/layer_arrays.hpp"
-#include "tests/runtime/library/systems_on_host.hpp"
+#include "tests/runtime/library/tuned_zones.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/executor/guarded_array.hpp"
 #include "tuner/verify/reference/reference.hpp"
@@ -11,47 +10,9 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 
 namespace stencil_tune {
 namespace {
-
-/// A wave with memory variables in the layers of both axes.
-constexpr const char* kAbsorbed = R"toml(
-name = "absorbed"
-rank = 2
-fields = ["p", "p_prev", "v", "psx(x in layer)", "psy(y in layer)", "ztx(x in layer)", "bx(x)", "by(y)",
-          "p_next", "psx_next(x in layer)", "psy_next(y in layer)", "ztx_next(x in layer)"]
-[let]
-ddx = "p[x+1] - 2*p + p[x-1] + psx_next - psx_next[x-1]"
-ddy = "p[y+1] - 2*p + p[y-1] + psy_next - psy_next[y-1]"
-[[stage]]
-psx_next = "bx*psx + 0.25*(p[x+1] - p)"
-psy_next = "by*psy + 0.25*(p[y+1] - p)"
-[[stage]]
-ztx_next = "0.5*bx*ztx + 0.25*ddx"
-p_next = "2*p - p_prev + v*(ddx + ddy + 0.5*ztx)"
-[rotate]
-p_next = "p"
-p = "p_prev"
-psx_next = "psx"
-psy_next = "psy"
-ztx_next = "ztx"
-)toml";
-
-/// One stage of two levels in time, with a reach to one side alone and a sponge by a word.
-constexpr const char* kSponge = R"toml(
-name = "sponge"
-rank = 2
-fields = ["u", "u_prev", "m(y in layer)", "u_next", "m_next(y in layer)"]
-[update]
-u_next = "0.5*u - 0.1*u_prev + 0.1*(u[x+1] + u[x-1] + u[y+1]) - 0.1*x_in_layer*u + m[y-1] + m[x+1]"
-m_next = "0.5*m + 0.25*u[x-1]"
-[rotate]
-u_next = "u"
-u = "u_prev"
-m_next = "m"
-)toml";
 
 /// In three axes, with a layer at one end alone of the last, fields of two axes and one of time.
 constexpr const char* kThreeAxes = R"toml(
@@ -74,13 +35,6 @@ mz_next = "mz"
 
 using Fields = std::vector<std::vector<double>>;
 
-Problem layered(const char* definition, const Extents& extents, const char* layers, Boundary boundary,
-                ElementType type = ElementType::f64) {
-  Stencil stencil = parse_definition(definition, "layered.toml");
-  stencil.layers = parse_layer_widths(layers, stencil.rank);
-  return make_problem(std::move(stencil), type, {boundary, boundary, boundary}, extents, 0, 1, kWholeStep);
-}
-
 bool is_in_layer(const Problem& problem, int field, std::size_t cell) {
   const int axis = layer_axis(problem.stencil, field);
   if (axis < 0) return true;
@@ -92,51 +46,8 @@ bool is_in_layer(const Problem& problem, int field, std::size_t cell) {
   return i < problem.stencil.layers->low[a] || i >= problem.extents.n[a] - problem.stencil.layers->high[a];
 }
 
-class ZonesOnHost : public SystemsOnHost {
+class ZonesOnHost : public TunedZones {
  protected:
-  /// A library in which problems of so many steps have a winner that fuses all of them: all problems, or those of no
-  /// layer ("inside"). Flat ones are walked through along y.
-  /// wanted: the code of a candidate that zones take where it is legal.
-  Kernel lookup_tuned(const Problem& step, std::set<int> steps, std::string_view known = "all",
-                      std::string_view wanted = "") {
-    LibraryParts parts;
-    parts.driver = [this]() -> Driver& { return driver_; };
-    parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
-    parts.winners = [this, steps, known, wanted, whole = step.extents](const Problem& problem, const std::string&) {
-      const int fused = problem.steps;
-      if (steps.count(fused) == 0 || (known == "inside" && asks_layers(problem))) return std::vector<WinnerRecord>();
-      const bool fuses = fused > 1 || problem.stencil.stages.size() > 1;
-      auto tuning = default_candidate(family_named(fuses ? "system" : "direct"), problem, {});
-      if (!tuning) return std::vector<WinnerRecord>();
-      if (fuses) tuning->steps = fused;
-      Tuning along_y = parse_code("system.bx32.by4.rx1.ry4.v1.pf2.t2.walky");
-      along_y.steps = fused;
-      const bool is_flat = problem.extents.rank == 3 && problem.extents.n[2] < problem.extents.n[1] / 2;
-      if (is_flat && fuses && is_legal({problem, along_y}, {})) tuning = along_y;
-      if (!wanted.empty() && fuses) {
-        Tuning other = parse_code(wanted);
-        other.steps = fused;
-        if (is_legal({problem, other}, {.compute_capability = 90})) tuning = other;
-        takes_wanted_ += tuning->copies == other.copies;
-      }
-      walks_along_y_ += tuning->walk_axis == WalkAxis::y;
-      WinnerRecord won = winner_of(problem, fused, *tuning);
-      won.trial.rate = fused * (problem.extents != whole ? 2 : 1);
-      return std::vector<WinnerRecord>{won};
-    };
-    library_.emplace(std::make_unique<Library::Impl>(std::move(parts)));
-    return library_->lookup({.stencil = step.stencil,
-                             .type = step.type,
-                             .extents = step.extents,
-                             .boundaries = step.boundaries,
-                             .slabs = step.slabs,
-                             .alignment = wanted.empty() ? 8U : 16U,
-                             .steps = 100});
-  }
-
-  int walks_along_y_ = 0;  ///< winners that do
-  int takes_wanted_ = 0;   ///< winners that copy as the wanted candidate does
-
   void expect_right(const Problem& problem, Kernel& kernel, int steps) {
     std::mt19937_64 random(7);
     std::uniform_real_distribution<double> uniform(-1, 1);
