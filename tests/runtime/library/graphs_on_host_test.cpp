@@ -107,7 +107,9 @@ TEST_F(GraphsOnHost, WhatTheUserCapturesIsOneGraph) {
   EXPECT_EQ(kernel.place_points(list).fused_steps(), 3);
   const RunResult expected = result_of(problem, kernel, kSteps, list);
   setenv("STENCIL_TUNE_GRAPHS", "1", 1);
+  ::testing::internal::CaptureStderr();
   EXPECT_TRUE(result_of(problem, kernel, kSteps, list, Launched::from_graph) == expected);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "no graph within it was tried";
   EXPECT_EQ(driver_.graphs.instantiated, 1);
 }
 
@@ -128,7 +130,7 @@ TEST_F(GraphsOnHost, ShortLaunchesOfOneKernelAreGraphsUnlessTheyDiffer) {
 /// Two axes of so many cells: the host is ahead of a GPU that takes long for each launch.
 TEST_F(GraphsOnHost, LongLaunchesOfOneKernelAreNotGraphs) {
   setenv("STENCIL_TUNE_GRAPHS", "1", 1);
-  for (const auto& [cells, graphs] : {std::pair{1024, 3}, {2048, 0}}) {
+  for (const auto& [cells, graphs] : {std::pair{2000, 3}, {2100, 0}}) {
     FakeDriver driver;
     LibraryParts parts;
     parts.driver = [&driver]() -> Driver& { return driver; };
