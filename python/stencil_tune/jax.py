@@ -355,7 +355,7 @@ class _Shot:
     def _back(self, given: Any, of_state: Any) -> Any:
         fields, row = given
         run = self._run(row)
-        back, _ = run.gradients(fields, of_state, None, [], self.coefficients)
+        back, _ = run.gradients(fields, of_state, None, [], self.coefficients, self.stencil.inputs)
         return ([jnp.zeros_like(field) if gradient is None else _value(gradient)
                  for field, gradient in zip(fields, back)], run.of_series.value[0])
 

@@ -194,7 +194,7 @@ class Propagation(Run):
         self._kept, self._of_records = dict(zip(self.kept, kept)), of_records
         self.of_series = self.ops.series(like, (self.steps, self.shot.sources))
         self._sources, self._receivers = self.shot.cells(self.stencil, like, self.ops)
-        if (back := steps_back(self, like, wanted)) is not None:
+        if self.fuses_back and (back := steps_back(self, like, wanted)) is not None:
             gradients, total = back.gradients(inputs, of_state, coefficients)
             return [gradients.get(name) for name in self.stencil.inputs], total
         for_coefficients = any(name in self.stencil.coefficients for name in wanted)

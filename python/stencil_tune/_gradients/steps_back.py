@@ -117,9 +117,9 @@ class StepsBack:
         known = run._known(self.adjoint, coefficients)
         whole = not self.needs_states and not run.stencil._is_placed
         for step, before in [(0, None)] if whole else run._states_from_the_last(inputs, coefficients, self.needs_states):
-            for name in before or ():
+            for name, array in (before or {}).items():
                 if name in self.places:
-                    arrays[self.places[name]] = before[name]
+                    arrays[self.places[name]] = array
             steps, first = (run.steps, 0) if whole else (1, run.steps - 1 - step)
             kernel = kernel_for(self.adjoint, run._whole(self.adjoint.arguments, arrays), self.boundary, steps)
             points, rows = shot.placed(kernel, True), slice(first, first + steps)
