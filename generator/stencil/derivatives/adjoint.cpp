@@ -1,6 +1,7 @@
 #include "generator/stencil/derivatives/adjoint.hpp"
 
 #include "generator/stencil/derivatives/differentiated.hpp"
+#include "generator/stencil/derivatives/gathered.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "generator/stencil/step.hpp"
@@ -210,22 +211,37 @@ class StepBack {
 
   // ---- what derivatives depend on ----
 
-  /// Whether gradients flow to what the node of a stage reads.
-  bool counts(const Stencil& stage, const Node& node) const {
-    const auto at = static_cast<std::size_t>(node.index);
-    if (node.op == Operation::coefficient) return wanted_.contains(stage.coefficients[at].name);
-    if (node.op != Operation::read) return false;
-    return !is_constant(stage.fields[at]) || wanted_.contains(stage.fields[at]);
-  }
-
   bool is_constant(const std::string& of) const { return find(of) < 0 || contains(step_.constants, find(of)); }
 
-  /// Nodes of a stage with the derivatives of an update that count.
-  std::vector<std::pair<Node, NodeId>> partial_derivatives(const Stencil& stage, const Derivatives& derivatives) const {
-    std::vector<std::pair<Node, NodeId>> found;
-    for (NodeId id = 0; id < static_cast<NodeId>(stage.nodes.size()); ++id) {
-      const Node& node = stage.nodes[static_cast<std::size_t>(id)];
-      if (counts(stage, node) && derivatives.at(id) != kNoNode) found.emplace_back(node, derivatives.at(id));
+  /// What the fields that count, and coefficients, get from the gradients of a stage's outputs.
+  std::map<std::string, NodeId> flows_back(std::size_t number, StencilBuilder& to,
+                                           const std::map<std::string, int>& of_outputs) const {
+    const Stencil& stage = stages_[number];
+    Gathered gathered(stage, to, Distances::of_the_grid);
+    for (const Update& update : stage.stages.front().updates) {
+      const auto gradient = of_outputs.find(stage.fields[static_cast<std::size_t>(update.output)]);
+      if (gradient != of_outputs.end()) gathered.add_output(update, gradient->second);
+    }
+    std::map<std::string, Sum> sums;
+    for (const int field : analyse(stage, 0).inputs) {
+      const std::string& name = stage.fields[static_cast<std::size_t>(field)];
+      if (!is_constant(name) || wanted_.contains(name)) sums[name].add(to, gathered.gradient_of(field));
+    }
+    for (const auto& [output, derivatives] : derivatives_[number].updates()) {
+      const auto gradient = of_outputs.find(stage.fields[static_cast<std::size_t>(output)]);
+      for (NodeId id = 0; gradient != of_outputs.end() && id < static_cast<NodeId>(stage.nodes.size()); ++id) {
+        const Node& node = stage.nodes[static_cast<std::size_t>(id)];
+        if (node.op != Operation::coefficient || derivatives.at(id) == kNoNode) continue;
+        const std::string& name = stage.coefficients[static_cast<std::size_t>(node.index)].name;
+        if (!wanted_.contains(name)) continue;
+        const std::string of_output = to.stencil().fields[static_cast<std::size_t>(gradient->second)];
+        sums[name].add(
+            to, term(derivatives_[number], to, of_output, derivatives.at(id), {0, 0, 0}, Distances::of_the_grid));
+      }
+    }
+    std::map<std::string, NodeId> found;
+    for (const auto& [name, sum] : sums) {
+      if (sum.id != kNoNode) found.emplace(name, sum.id);
     }
     return found;
   }
@@ -243,19 +259,19 @@ class StepBack {
     std::vector<std::vector<Update>> again(stages_.size());
     for (std::size_t stage = stages_.size(); stage-- > 0;) {
       std::vector<NodeId> expressions;
+      StencilBuilder trial = derivatives_[stage].start("trial");
+      std::map<std::string, int> of_outputs;
       for (const Update& update : stages_[stage].stages.front().updates) {
-        if (!needed.contains(stages_[stage].fields[static_cast<std::size_t>(update.output)])) continue;
+        const std::string& output = stages_[stage].fields[static_cast<std::size_t>(update.output)];
+        of_outputs[output] = trial.field(gradient_name(output));
+        if (!needed.contains(output)) continue;
         again[stage].push_back(update);
         expressions.push_back(update.expression);
       }
       need(stages_[stage], expressions);
-      for (const auto& [output, derivatives] : derivatives_[stage].updates()) {
-        expressions.clear();
-        for (const auto& [node, derivative] : partial_derivatives(stages_[stage], derivatives)) {
-          expressions.push_back(derivative);
-        }
-        need(derivatives_[stage].extended(), expressions);
-      }
+      expressions.clear();
+      for (const auto& [to, gradient] : flows_back(stage, trial, of_outputs)) expressions.push_back(gradient);
+      need(trial.stencil(), expressions);
     }
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
       if (!again[stage].empty()) write_again(stage, again[stage]);
@@ -291,25 +307,17 @@ class StepBack {
 
   /// From the gradients of a stage's outputs to those of what it reads.
   void take_back(std::size_t number) {
-    const Stencil& stage = stages_[number];
-    std::map<std::string, Sum> sums;
-    for (const auto& [output, derivatives] : derivatives_[number].updates()) {
-      const auto gradient = gradients_.extract(stage.fields[static_cast<std::size_t>(output)]);
+    std::map<std::string, int> of_outputs;
+    for (const Update& update : stages_[number].stages.front().updates) {
+      const auto gradient = gradients_.extract(stages_[number].fields[static_cast<std::size_t>(update.output)]);
       if (gradient.empty()) continue;  // nobody reads the output
-      const std::string of_output = made_.stencil().fields[static_cast<std::size_t>(gradient.mapped())];
+      of_outputs[gradient.key()] = gradient.mapped();
       if (wanted_.contains(gradient.key()) && taken_back_.contains(gradient.mapped()))
         turns_[gradient.mapped()] = gradient_field(gradient.key());
-      for (const auto& [node, derivative] : partial_derivatives(stage, derivatives)) {
-        const bool is_read = node.op == Operation::read;
-        const auto at = static_cast<std::size_t>(node.index);
-        sums[is_read ? stage.fields[at] : stage.coefficients[at].name].add(
-            made_, term(derivatives_[number], made_, of_output, derivative, is_read ? opposite(node.offset) : Offset{},
-                        Distances::of_the_grid));
-      }
     }
     std::vector<std::pair<int, NodeId>> updates;
-    for (auto& [to, sum] : sums) {
-      if (sum.id == kNoNode) continue;
+    for (const auto& [to, gradient] : flows_back(number, made_, of_outputs)) {
+      Sum sum{gradient};
       if (wanted_.contains(to) && is_constant(to)) gradients_.try_emplace(to, gradient_field(to));
       if (wanted_.contains(to) && !is_constant(to)) {  // receivers record fields alone that the next step reads
         const NodeId last = read_where_it_exists(made_, gradient_field(to), {0, 0, 0});
@@ -383,18 +391,15 @@ class StepBack {
 std::string gradient_name(const std::string& field) { return "grad_" + field; }
 
 Stencil adjoint_of(const Stencil& stencil) {
-  const Differentiated from(stencil);
-  StencilBuilder adjoint = start(from, "adjoint");
-  std::map<int, Sum> gradients;  // by input
-  for (const auto& [output, derivatives] : from.updates()) {
-    for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
-      const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
-      if (node.op != Operation::read || derivatives.at(id) == kNoNode) continue;
-      gradients[node.index].add(adjoint, term(from, adjoint, gradient_of(stencil, output), derivatives.at(id),
-                                              opposite(node.offset), Distances::of_coefficients));
-    }
+  StencilBuilder adjoint = start(Differentiated(stencil), "adjoint");
+  Gathered gathered(stencil, adjoint, Distances::of_coefficients);
+  for (const Update& update : stencil.stages.front().updates) {
+    gathered.add_output(update, adjoint.field(gradient_of(stencil, update.output)));
   }
-  std::erase_if(gradients, [](const auto& entry) { return entry.second.id == kNoNode; });
+  std::map<int, Sum> gradients;  // by input
+  for (const int input : analyse(stencil, 0).inputs) {
+    if (const NodeId gradient = gathered.gradient_of(input); gradient != kNoNode) gradients[input] = {gradient};
+  }
   if (gradients.size() == 1 && is_sum_of_one_field(stencil)) {
     gradients.begin()->second.id = opposite_sum(stencil, adjoint);
   }

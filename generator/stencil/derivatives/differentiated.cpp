@@ -10,71 +10,93 @@
 #include <array>
 
 namespace stencil_tune {
-Derivatives::Derivatives(StencilBuilder& builder, std::size_t nodes, NodeId expression)
-    : builder_(builder), of_(nodes, kNoNode) {
-  of_[static_cast<std::size_t>(expression)] = builder_.number(1);
-  for (NodeId id = expression; id >= 0; --id) {
-    if (at(id) != kNoNode) pass_on(id);
-  }
-}
-
-void Derivatives::add(NodeId to, NodeId derivative) {
-  NodeId& sum = of_[static_cast<std::size_t>(to)];
-  sum = sum == kNoNode ? derivative : builder_.apply(Operation::add, sum, derivative);
-}
-
-void Derivatives::pass_on(NodeId id) {
-  const Node node = builder_.stencil().nodes[static_cast<std::size_t>(id)];  // a copy: nodes are added below
-  const auto [a, b, c] = node.operands;
-  const NodeId bar = at(id);
-  const NodeId zero = builder_.number(0);
+/// Whether it may be no finite number where all fields are: beyond an edge, in cells that updates do not read.
+bool Chain::may_be_infinite(NodeId number) {
+  const auto known = infinite_.find(number);
+  if (known != infinite_.end()) return known->second;
+  const Node node = builder_.stencil().nodes[static_cast<std::size_t>(number)];
+  bool found = false;
   switch (node.op) {
-    case Operation::negate:
-      return add(a, minus(bar));
-    case Operation::absolute:
-      return add(a, where(builder_.apply(Operation::less, a, zero), minus(bar),
-                          where(builder_.apply(Operation::less, zero, a), bar, zero)));
-    case Operation::square_root:
-      return add(a, over(times(builder_.number(0.5), bar), id));
-    case Operation::exponential:
-      return add(a, times(bar, id));
-    case Operation::logarithm:
-      return add(a, over(bar, a));
-    case Operation::sine:
-      return add(a, times(bar, builder_.apply(Operation::cosine, a)));
-    case Operation::cosine:
-      return add(a, minus(times(bar, builder_.apply(Operation::sine, a))));
-    case Operation::tangent:
-      return add(a, times(bar, builder_.apply(Operation::add, builder_.number(1), times(id, id))));
-    case Operation::hyperbolic_tangent:
-      return add(a, times(bar, builder_.apply(Operation::subtract, builder_.number(1), times(id, id))));
-    case Operation::power:
-      return pass_on_power(a, b, id, bar);
-    case Operation::add:
-      add(a, bar);
-      return add(b, bar);
-    case Operation::subtract:
-      add(a, bar);
-      return add(b, minus(bar));
-    case Operation::multiply:
-      add(a, times(bar, b));
-      return add(b, times(bar, a));
+    case Operation::read:
     case Operation::divide:
-      add(a, over(bar, b));
-      return add(b, minus(over(times(bar, a), times(b, b))));
+    case Operation::square_root:
+    case Operation::exponential:
+    case Operation::logarithm:
+    case Operation::power:
+    case Operation::tangent:
     case Operation::modulo:
-      add(a, bar);
-      return add(b, minus(times(bar, builder_.apply(Operation::floor, over(a, b)))));
+      found = builder_.reads_field(number);
+      break;
+    default:
+      for (int i = 0; i < operand_count(node.op); ++i) {
+        found = may_be_infinite(node.operands[static_cast<std::size_t>(i)]) || found;
+      }
+  }
+  return infinite_[number] = found;
+}
+
+NodeId Chain::guarded(Operation op, NodeId bar, NodeId weight) {
+  const NodeId result = builder_.apply(op, bar, weight);
+  if (!guards_ || !may_be_infinite(weight)) return result;
+  const NodeId zero = builder_.number(0);
+  return where(builder_.apply(Operation::equal, bar, zero), zero, result);
+}
+
+NodeId Chain::handed_on(Operation op, int to, const Value& value, NodeId bar) {
+  const auto apply = [this](Operation operation, NodeId a, NodeId b = kNoNode) {
+    return builder_.apply(operation, a, b);
+  };
+  const NodeId zero = builder_.number(0), one = builder_.number(1);
+  switch (op) {
+    case Operation::negate:
+      return minus(bar);
+    case Operation::absolute:
+      return where(apply(Operation::less, value(0), zero), minus(bar),
+                   where(apply(Operation::less, zero, value(0)), bar, zero));
+    case Operation::square_root:
+      return over(apply(Operation::multiply, builder_.number(0.5), bar), apply(op, value(0)));
+    case Operation::exponential:
+      return times(bar, apply(op, value(0)));
+    case Operation::logarithm:
+      return over(bar, value(0));
+    case Operation::sine:
+      return times(bar, apply(Operation::cosine, value(0)));
+    case Operation::cosine:
+      return minus(times(bar, apply(Operation::sine, value(0))));
+    case Operation::tangent:
+    case Operation::hyperbolic_tangent: {
+      const NodeId itself = apply(op, value(0));
+      const Operation sign = op == Operation::tangent ? Operation::add : Operation::subtract;
+      return times(bar, apply(sign, one, apply(Operation::multiply, itself, itself)));
+    }
+    case Operation::power: {
+      const NodeId base = value(0), exponent = value(1);
+      if (to == 0) return times(times(bar, exponent), apply(op, base, apply(Operation::subtract, exponent, one)));
+      // The logarithm of what may be negative is left out where the exponent is a number.
+      if (builder_.stencil().nodes[static_cast<std::size_t>(exponent)].op == Operation::number) return kNoNode;
+      return times(times(bar, apply(op, base, exponent)), apply(Operation::logarithm, base));
+    }
+    case Operation::add:
+      return bar;
+    case Operation::subtract:
+      return to == 0 ? bar : minus(bar);
+    case Operation::multiply:
+      return times(bar, value(1 - to));
+    case Operation::divide:
+      if (to == 0) return over(bar, value(1));
+      return minus(over(times(bar, value(0)), apply(Operation::multiply, value(1), value(1))));
+    case Operation::modulo:
+      if (to == 0) return bar;
+      return minus(times(bar, apply(Operation::floor, apply(Operation::divide, value(0), value(1)))));
     case Operation::minimum:
     case Operation::maximum: {
-      const NodeId first = node.op == Operation::minimum ? builder_.apply(Operation::less_equal, a, b)
-                                                         : builder_.apply(Operation::less_equal, b, a);
-      add(a, where(first, bar, zero));
-      return add(b, where(first, zero, bar));
+      const NodeId a = value(op == Operation::minimum ? 0 : 1), b = value(op == Operation::minimum ? 1 : 0);
+      const NodeId first = apply(Operation::less_equal, a, b);
+      return to == 0 ? where(first, bar, zero) : where(first, zero, bar);
     }
     case Operation::select:
-      add(b, where(a, bar, zero));
-      return add(c, where(a, zero, bar));
+      if (to == 0) return kNoNode;
+      return to == 1 ? where(value(0), bar, zero) : where(value(0), zero, bar);
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:
@@ -91,16 +113,30 @@ void Derivatives::pass_on(NodeId id) {
     case Operation::floor:
     case Operation::round:
     case Operation::random:
-      return;  // ends here
+      break;
+  }
+  return kNoNode;
+}
+
+Derivatives::Derivatives(StencilBuilder& builder, std::size_t nodes, NodeId expression)
+    : builder_(builder), of_(nodes, kNoNode) {
+  of_[static_cast<std::size_t>(expression)] = builder_.number(1);
+  Chain chain(builder);
+  for (NodeId id = expression; id >= 0; --id) {
+    if (at(id) == kNoNode) continue;
+    const Node node = builder_.stencil().nodes[static_cast<std::size_t>(id)];  // a copy: nodes are added
+    for (int i = 0; i < operand_count(node.op); ++i) {
+      const NodeId operand = node.operands[static_cast<std::size_t>(i)];
+      const auto value = [&](int of) { return node.operands[static_cast<std::size_t>(of)]; };
+      const NodeId derivative = chain.handed_on(node.op, i, value, at(id));
+      if (derivative != kNoNode) add(operand, derivative);
+    }
   }
 }
 
-/// The logarithm of what may be negative is left out where the exponent is a number.
-void Derivatives::pass_on_power(NodeId base, NodeId exponent, NodeId power, NodeId bar) {
-  const NodeId less_one = builder_.apply(Operation::subtract, exponent, builder_.number(1));
-  add(base, times(times(bar, exponent), builder_.apply(Operation::power, base, less_one)));
-  if (builder_.stencil().nodes[static_cast<std::size_t>(exponent)].op == Operation::number) return;
-  add(exponent, times(times(bar, power), builder_.apply(Operation::logarithm, base)));
+void Derivatives::add(NodeId to, NodeId derivative) {
+  NodeId& sum = of_[static_cast<std::size_t>(to)];
+  sum = sum == kNoNode ? derivative : builder_.apply(Operation::add, sum, derivative);
 }
 
 bool is_placed(const Stencil& stencil) {

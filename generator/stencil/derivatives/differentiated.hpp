@@ -15,6 +15,32 @@ namespace stencil_tune {
 
 constexpr NodeId kNoNode = -1;  // a derivative of zero, a sum without terms
 
+/// What flows back through operations, as nodes of a builder.
+class Chain {
+ public:
+  /// The value of one of an operation's operands, 0 to 2.
+  using Value = std::function<NodeId(int operand)>;
+
+  /// guards: 0 times what may not be finite is 0.
+  explicit Chain(StencilBuilder& builder, bool guards = false) : builder_(builder), guards_(guards) {}
+
+  /// The derivative with respect to an operand, of what has the derivative `bar` with respect to the operation. kNoNode
+  /// where it does not depend on it.
+  NodeId handed_on(Operation op, int to, const Value& value, NodeId bar);
+
+ private:
+  NodeId times(NodeId bar, NodeId weight) { return guarded(Operation::multiply, bar, weight); }
+  NodeId over(NodeId bar, NodeId weight) { return guarded(Operation::divide, bar, weight); }
+  NodeId guarded(Operation op, NodeId bar, NodeId weight);
+  NodeId minus(NodeId a) { return builder_.apply(Operation::negate, a); }
+  NodeId where(NodeId condition, NodeId a, NodeId b) { return builder_.apply(Operation::select, condition, a, b); }
+  bool may_be_infinite(NodeId number);
+
+  StencilBuilder& builder_;
+  bool guards_;
+  std::map<NodeId, bool> infinite_;
+};
+
 /// The partial derivatives of one update with respect to all nodes of its stencil, in reverse order (Griewank and
 /// Walther, Evaluating Derivatives, chapter 3). Adds nodes to a builder that went on from the stencil.
 class Derivatives {
@@ -26,12 +52,6 @@ class Derivatives {
 
  private:
   void add(NodeId to, NodeId derivative);
-  NodeId times(NodeId a, NodeId b) { return builder_.apply(Operation::multiply, a, b); }
-  NodeId over(NodeId a, NodeId b) { return builder_.apply(Operation::divide, a, b); }
-  NodeId minus(NodeId a) { return builder_.apply(Operation::negate, a); }
-  NodeId where(NodeId condition, NodeId a, NodeId b) { return builder_.apply(Operation::select, condition, a, b); }
-  void pass_on(NodeId id);
-  void pass_on_power(NodeId base, NodeId exponent, NodeId power, NodeId bar);
 
   StencilBuilder& builder_;
   std::vector<NodeId> of_;

@@ -223,12 +223,24 @@ class Propagation(Run):
         for number in reversed(range(len(starts))):
             yield [state(name, number) if name in self.state else value for name, value in given.items()]
 
-    def _advanced(self, inputs: Sequence[Any], start: int, steps: int,
-                  coefficients: Mapping[str, float] | None) -> list[Any]:
-        arrays = self._arrays(inputs)
-        self._advance(arrays, start, steps, coefficients)
-        return [arrays[self.fields[name]] if name in self.state else value
-                for name, value in zip(self.stencil.inputs, inputs)]
+    def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None,
+                              needed: bool) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        if not needed or self.stride == 1:
+            yield from super()._states_from_the_last(inputs, coefficients, needed)
+            return
+        for start, first in zip(reversed(self.starts), self._checkpoints(inputs, self.starts, coefficients)):
+            last = min(start + self.stride, self.steps) - 1
+            if last > start:  # a run that keeps all of its states
+                series = self.series[start:last] if self.shot.sources else None
+                run = type(self)(self.stencil, self.boundary, last - start, self.ops, self.shot, series, 1, self.origin,
+                                 self.first + start)
+                after, _, kept = run.propagate(first, coefficients)
+                run._kept = dict(zip(run.kept, kept))
+                yield last, {**dict(zip(self.stencil.inputs, first)), **dict(zip(self.state, after))}
+                for step, state in run._states_from_the_last(first, coefficients, needed):
+                    yield start + step, state
+            else:
+                yield start, dict(zip(self.stencil.inputs, first))
 
     def _record_back(self, step: int, back: Mapping[str, Any]) -> None:
         if self._of_records is None:
