@@ -40,6 +40,7 @@ struct SubjectParts {
   std::vector<std::string> warm_starts;
   double begun_s;                 ///< by the clock
   DeviceWorker* model = nullptr;  ///< in place of the target's GPUs
+  std::string untuned{};          ///< what the library runs where nobody tuned; "": nothing
 };
 
 TuningOutcome run_assembled(const SubjectParts& parts, const Target& target, const TuningSettings& settings,
@@ -61,7 +62,8 @@ TuningOutcome run_assembled(const SubjectParts& parts, const Target& target, con
   for (const DeviceFacts& gpu : target.more_devices) more.push_back(start_worker(gpu));
   const SteadyClock clock;
   SessionOptions session = settings.session;
-  session.spent_s = clock.seconds() - parts.begun_s;
+  if (session.race_against) session.race_against = parts.untuned;
+  if (!session.race_against) session.spent_s = clock.seconds() - parts.begun_s;
   outcome.result = run_session({parts.subject, outcome.platform, parts.search, *compilers, *first, database, clock,
                                 told, *settings.stop, parts.baselines, parts.warm_starts, more},
                                session);
@@ -111,11 +113,25 @@ std::optional<Tuning> first_to_fuse(const Problem& problem, const Space& space, 
   return best;
 }
 
-/// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels.
-std::vector<Baseline> beside_the_winner(const Problem& problem, const Limits& limits,
-                                        const std::vector<Tuning>& asked) {
+/// For a race, which has time for few: `untuned` first, then those of which the model expects nearly the most.
+void keep_best(const CostModel& model, const Tuning& untuned, std::vector<Tuning>& warm_starts) {
+  constexpr double kWorthRacing = 1.3;  // times the least cost: the model misses most kernels by less
+  std::vector<std::pair<double, Tuning>> by_cost;
+  for (const Tuning& tuning : warm_starts) by_cost.emplace_back(model.cost(tuning), tuning);
+  std::stable_sort(by_cost.begin(), by_cost.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  warm_starts = {untuned};
+  for (const auto& [cost, tuning] : by_cost) {
+    if (cost <= kWorthRacing * by_cost.front().first && tuning != untuned) warm_starts.push_back(tuning);
+  }
+}
+
+/// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels,
+/// for which a race has no time.
+std::vector<Baseline> beside_the_winner(const Problem& problem, const Limits& limits, const std::vector<Tuning>& asked,
+                                        bool is_race) {
   std::vector<Baseline> all;
   for (const Tuning& tuning : asked) all.push_back({fmt::format("candidate {}", all.size() + 1), tuning, ""});
+  if (is_race) return all;
   const auto textbook = textbook_baselines(problem, limits);
   all.insert(all.end(), textbook.begin(), textbook.end());
   return all;
@@ -194,12 +210,13 @@ StencilSearch::StencilSearch(const Problem& problem, const Target& target, const
       asked(asked_candidates(settings, problem, target.limits)) {
   if (asked.empty()) {
     winners = winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
-    warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model,
-                                            untuned_candidate(problem, target, limits, winners));
+    untuned = untuned_candidate(problem, target, limits, winners);
+    warm_starts = stencil_tune::warm_starts(problem, limits, target.gpu(), winners, model, untuned);
     const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
     if (std::none_of(warm_starts.begin(), warm_starts.end(), fuses)) drawn = first_to_fuse(problem, space, model);
     if (drawn) warm_starts.push_back(*drawn);
     std::stable_partition(warm_starts.begin(), warm_starts.end(), fuses);
+    if (settings.session.race_against && untuned) keep_best(model, *untuned, warm_starts);
   }
   strategy = make_strategy(settings, *this, std::move(thinking));
 }
@@ -219,10 +236,12 @@ TuningOutcome tune_stencil(const Problem& problem, const Target& target, const T
   const auto strategy = by_code(std::move(search.strategy));
   std::optional<PredictedDevice> model;
   if (target.predicted()) model.emplace(problem, target.limits, target.model, checker);
-  TuningOutcome outcome =
-      run_assembled({subject, *strategy, named_candidates(beside_the_winner(problem, target.limits, search.asked)),
-                     codes(search.warm_starts), begun_s, model ? &*model : nullptr},
-                    target, settings, database, told);
+  TuningOutcome outcome = run_assembled(
+      {subject, *strategy,
+       named_candidates(
+           beside_the_winner(problem, target.limits, search.asked, settings.session.race_against.has_value())),
+       codes(search.warm_starts), begun_s, model ? &*model : nullptr, search.untuned ? code(*search.untuned) : ""},
+      target, settings, database, told);
   add_unreadable(search.winners, outcome.result.passed_over);
   if (model) outcome.check_note = model->check_note(outcome.result.winner ? outcome.result.winner->code : "");
   return outcome;
@@ -275,7 +294,9 @@ WorkerOptions worker_options(const Target& target, const TuningSettings& setting
   workers.compile_width = settings.jobs;
   workers.compile_deadline_s = compile_deadline_s(settings.session.budget_s, workers.compile_deadline_s);
   workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
-  workers.start_deadline_s = std::min(workers.start_deadline_s, latest_end_s(settings.session));
+  constexpr double kLongestStartS = 30;  // a race's, whose budget begins afterwards: another session may have the GPU
+  workers.start_deadline_s = std::min(workers.start_deadline_s,
+                                      settings.session.race_against ? kLongestStartS : latest_end_s(settings.session));
   return workers;
 }
 

@@ -58,6 +58,7 @@ struct StencilSearch {
   PerformanceModel model;
   std::vector<Tuning> asked;          ///< settings.candidates
   std::vector<WinnerRecord> winners;  ///< of every stencil: the database's, the site's, those that ship
+  std::optional<Tuning> untuned;      ///< what the library would run if nobody tuned
   std::optional<Tuning> drawn;        ///< a candidate that fuses steps, where none of these winners' does
   std::vector<Tuning> warm_starts;    ///< those that fuse steps first; none where candidates are asked for
   std::unique_ptr<Strategy> strategy;

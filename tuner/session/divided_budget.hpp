@@ -23,6 +23,10 @@ class DividedBudget {
     SessionOptions& session = part.session;
     if (session.max_trials > 0) session.max_trials = std::max(1, static_cast<int>(session.max_trials * share));
     if (!std::isfinite(session.budget_s)) return part;
+    if (session.race_against) {  // its time begins when the device is ready
+      session.most_s = session.budget_s *= share;
+      return part;
+    }
     const double elapsed_s = clock_.seconds() - start_s_;
     const double rest_s = std::max(0.0, session.budget_s - elapsed_s);
     session.budget_s = share_of_rest * rest_s;

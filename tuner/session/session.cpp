@@ -3,6 +3,7 @@
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/trials/candidate_queue.hpp"
@@ -12,6 +13,8 @@
 #include "tuner/session/trials/time_budget.hpp"
 #include "tuner/session/trials/trial_record.hpp"
 #include "tuner/workers/device_team.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +34,11 @@ constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
 bool races_under_load(const Subject& subject, const SessionOptions& options) {
-  return !options.predicted && (subject.steps() > 1 || options.objective == Objective::energy);
+  return !options.predicted && !options.race_against && (subject.steps() > 1 || options.objective == Objective::energy);
+}
+
+std::string session_name(const SessionOptions& options) {
+  return options.race_against ? fmt::format("{}{:g} s at {}", kRaceSession, options.budget_s, utc_now()) : utc_now();
 }
 
 std::vector<DeviceWorker*> workers_of(const SessionParts& parts) {
@@ -51,7 +58,7 @@ class Session {
                  parts.platform,
                  0,
                  options.predicted,
-                 utc_now(),
+                 session_name(options),
                  race_objective(options.objective, parts.subject.steps(), options.predicted)},
         devices_(workers_of(parts), parts.clock, [this](const std::string& what) { parts_.observer.waiting(what); }),
         contenders_(parts.subject, static_cast<std::size_t>(options.finalists),
@@ -128,7 +135,10 @@ class Session {
     const auto plain = std::find_if(warm_starts.begin(), warm_starts.end(),
                                     [&](const std::string& candidate) { return !fuses(candidate); });
     if (parts_.compilers.width() == 1 && plain != warm_starts.end()) std::rotate(warm_starts.begin(), plain, plain + 1);
-    for (const std::string& candidate : warm_starts) queue_.add_warm_start(candidate);
+    for (const std::string& candidate : warm_starts) {
+      if (options_.race_against == candidate) queue_.add_before_all(candidate);
+      queue_.add_warm_start(candidate);
+    }
     for (const NamedCandidate& baseline : parts_.baselines) {
       if (baseline.code) queue_.add_baseline(*baseline.code, seen_.contains(*baseline.code));
     }
@@ -145,6 +155,7 @@ class Session {
     }
     result_.ready_seconds = parts_.clock.seconds() - before;
     if (!result_.was_ready) return false;
+    if (options_.race_against) time_.begin();
     context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
     return true;
@@ -229,6 +240,7 @@ class Session {
       return can_wait && (!time_.search_is_over() || nothing_yet());
     };
     for (const std::string& candidate : queue_.submit_ahead(goes_on)) {
+      if (options_.race_against == candidate) awaits_rival_ = true;
       if (left_to_await_ > 0 && fuses(candidate) && awaited_.insert(candidate).second) --left_to_await_;
     }
   }
@@ -240,12 +252,16 @@ class Session {
 
   /// What fuses steps is the fastest in most runs, and takes compilers longer than all else: without it a short search
   /// would end with what is compiled soonest.
-  bool awaits_compilers() const { return !options_.predicted && !awaited_.empty() && time_.may_wait_for_compilers(); }
+  bool awaits_compilers() const {
+    if (awaits_rival_) return true;  // it is to be compiled before anything can run
+    return !options_.predicted && !awaited_.empty() && time_.may_wait_for_compilers();
+  }
 
   bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && !time_.race_has_to_begin(); }
 
   void handle(CompileResult& compiled) {
     const std::string& candidate = compiled.code;
+    if (options_.race_against == candidate) awaits_rival_ = false;
     if (deserves_another_try(compiled.outcome) && tried_again_.insert(candidate).second) {
       if (!queue_.is_incumbent(candidate)) note_failure(failed_trial(context_, compiled));
       queue_.submit(candidate);
@@ -336,7 +352,7 @@ class Session {
   /// The kernel of the steps that the candidate's fused ones leave over, as long as it has not been tried. Single steps
   /// need one where nothing is known that makes them.
   std::string missing_remainder(const std::string& candidate) const {
-    if (options_.predicted) return {};
+    if (options_.predicted || options_.race_against) return {};
     const RunPlan plan = plan_of(candidate);
     if (plan.remainder && !seen_.contains(plan.remainder->code)) return plan.remainder->code;
     const bool needs_single = !plan.single.empty() && !seen_.contains(plan.single) && seen_.single_steps_rate() <= 0;
@@ -443,6 +459,7 @@ class Session {
   KeptBinaries binaries_;             // kernels of fused steps that were timed to the end in this session
   std::set<std::string> cannot_run_;  // codes of stored trials that cannot run
   std::set<std::string> remainders_;  // what finalists leave over, timed for the rate of a run alone
+  bool awaits_rival_ = false;         // SessionOptions::race_against is being compiled
   int left_to_await_ = kAwaited;
   std::set<std::string> awaited_;      // codes: the search does not end before them
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it

@@ -124,6 +124,7 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   StepTuning tuning;
   const std::vector<Problem> stages = single_stages(step);
   const std::vector<StageRange> passes = passes_with_candidates(step, target.limits);
+  const bool is_race = settings.session.race_against.has_value();
   double left = 1;  // share of the budget
   if (has_zones(step) && settings.candidates.empty()) {
     tuning.zoned = tune_in_zones(step, target, budget.next(kZonesShare), database, observer);
@@ -134,17 +135,21 @@ StepTuning tune_step(const Problem& step, const Target& target, const TuningSett
   } else {
     observer.waiting("tuning whole steps");
     const SessionOptions whole = DividedBudget(budget).next(1).session;
-    TuningSettings of_steps = budget.next(kFusedShare);
+    TuningSettings of_steps = budget.next(is_race ? 1 : kFusedShare);
     of_steps.session.most_s = of_steps.session.budget_s;  // the grace is for what comes after: each stage has to begin
     const double of_copies = rate_of_copies_in_passes(step, passes, 1);  // for each GB/s of the copy
     const auto beats_passes = [&](const TrialRecord& trial) {
       return trial.rate > kFasterThanCopies * of_copies * trial.ceiling_gbs;
     };
-    const bool may_leave_stages = !settings.every_stage && !fits_in_l2(step, target);
+    const bool may_leave_stages = !is_race && !settings.every_stage && !fits_in_l2(step, target);
     if (may_leave_stages) of_steps.session.longer = {beats_passes, whole.budget_s, latest_end_s(whole)};
     tuning.fused = tune_stencil(step, target, of_steps, database, observer);
     left -= kFusedShare;
     const auto& winner = tuning.fused->result.winner;
+    if (is_race && winner) {
+      tuning.no_stages = "not tuned: a race is of whole steps";
+      return tuning;
+    }
     if (may_leave_stages && winner && beats_passes(*winner)) {
       tuning.no_stages = fmt::format("not tuned: at the copy's rate it would reach {:.1f} {}",
                                      of_copies * winner->ceiling_gbs, winner->problem.unit);

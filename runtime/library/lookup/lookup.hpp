@@ -39,6 +39,9 @@ inline constexpr std::string_view kPretunedSession = "pretuned";
 /// The session of the winners in the site's database.
 inline constexpr std::string_view kSiteSession = "site";
 
+/// What the sessions of short races begin with: "race of 2 s at 2026-11-30T16:00:00Z".
+inline constexpr std::string_view kRaceSession = "race of ";
+
 /// Sum over the axes of ln(a/b)^2: doubling one axis counts as much as halving it.
 double log_distance(const Extents& a, const Extents& b);
 

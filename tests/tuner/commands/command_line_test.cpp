@@ -174,6 +174,19 @@ TEST_F(CommandLineTest, ADryRunSaysWhatWouldBeTriedAndDoesNothing) {
   expect_error("--dims 2 --device-model h200 --dry-run", 1, "nothing to update");
 }
 
+TEST_F(CommandLineTest, ARaceIsOfFewAndInPlaceOfABudget) {
+  const std::string race = "--dims 64 --device-model h200 --dry-run --race ";
+  const ProgramRun dry = run(race + "2s");
+  EXPECT_EQ(dry.status, 0) << dry.err;
+  EXPECT_NE(dry.out.find("time: 2 s"), std::string::npos) << dry.out;
+  EXPECT_NE(dry.out.find("won elsewhere"), std::string::npos) << dry.out;
+  EXPECT_EQ(dry.out.find("pmpp-tiled"), std::string::npos) << dry.out;
+  for (const char* other : {"budget 5s", "effort quick", "objective energy"}) {
+    expect_error(race + "2s --" + other, 2, "--race and --" + std::string(other, std::strchr(other, ' ')));
+  }
+  expect_error(race + "now", 2, "is no time to spend");
+}
+
 TEST_F(CommandLineTest, ARecordOfBenchBecomesAPage) {
   const std::string page = (folder.path() / "suite.html").string();
   const ProgramRun made = run("report --bench " STENCIL_TUNE_BENCH_RECORD " -o " + page);

@@ -51,6 +51,26 @@ TEST(StencilSearch, StartsFromWinnersThatShip) {
   EXPECT_TRUE(search.strategy->propose());
 }
 
+TEST(StencilSearch, OfARaceStartsWithWhatWouldRunUntunedAndTheFewThatTheModelLikesAsWell) {
+  Problem problem = testing::star(1, 500);
+  problem.steps = 100;
+  TuningSettings settings;
+  const StencilSearch usual(problem, h200(), settings, nullptr);
+  settings.session.race_against.emplace();
+  const StencilSearch race(problem, h200(), settings, nullptr);
+  ASSERT_TRUE(race.untuned);
+  EXPECT_EQ(race.warm_starts.front(), *race.untuned);
+  EXPECT_EQ(std::count(race.warm_starts.begin(), race.warm_starts.end(), *race.untuned), 1);
+  EXPECT_GT(race.warm_starts.size(), 1u);
+  EXPECT_LT(race.warm_starts.size(), usual.warm_starts.size());
+  for (const Tuning& tuning : usual.warm_starts) {
+    const bool is_kept = std::find(race.warm_starts.begin(), race.warm_starts.end(), tuning) != race.warm_starts.end();
+    const double cost = race.model.cost(tuning) / race.model.cost(*race.untuned);
+    EXPECT_TRUE(is_kept || cost > 1.2) << code(tuning);
+    EXPECT_FALSE(is_kept && cost > 2) << code(tuning);
+  }
+}
+
 TEST(StencilSearch, StartsWithTheWinnersThatFuseSteps) {
   const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
   Problem problem = testing::star(1, 512);

@@ -735,6 +735,76 @@ TEST_F(SessionTest, AShortRunAwaitsTheFirstKernelsThatFuseSteps) {
   EXPECT_LT(run(options).seconds, options.budget_s + 5) << "one is known now, and two race under load for 6 s";
 }
 
+class RaceSessionTest : public SessionTest {
+ protected:
+  RaceSessionTest() {
+    problem.steps = 11;
+    warm_starts = {parse_code(kRival), parse_code("direct.bx64.by2")};
+    baselines.clear();
+    device.start_s = 3;
+    compilers.takes_s = [this](const Tuning& tuning) { return code(tuning) == kRival ? rival_takes_s : 0.1; };
+  }
+
+  SessionResult race() {
+    SessionOptions options;
+    options.most_s = options.budget_s = 2;
+    options.objective = Objective::burst;
+    options.race_against = kRival;
+    return run(options);
+  }
+
+  static constexpr const char* kRival = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2";  // what would run untuned
+  double rival_takes_s = 1;
+};
+
+TEST_F(RaceSessionTest, TakesTheDeviceForAsLongAsSaid) {
+  const SessionResult result = race();
+  ASSERT_TRUE(result.winner);
+  EXPECT_TRUE(result.winner->raced);
+  EXPECT_GE(device.ran.size(), 10u);
+  EXPECT_LE(result.seconds, 2.2) << "from when it was ready";
+  EXPECT_TRUE(device.under_load.empty());
+  EXPECT_EQ(result.winner->objective, Objective::burst);
+  EXPECT_EQ(result.winner->session.substr(0, 15), "race of 2 s at ");
+}
+
+TEST_F(RaceSessionTest, IsNotOverBeforeItTimedWhatWouldRunUntuned) {
+  rival_takes_s = 9;
+  device.time_ms = [](const Tuning& tuning) { return tuning.family->fuses_steps ? 0.1 : landscape(tuning); };
+  const SessionResult result = race();
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->code, kRival);
+  EXPECT_LE(device.ran.size(), 30u) << "nothing new begins while it is awaited";
+  EXPECT_LE(result.seconds, 7);
+}
+
+TEST_F(RaceSessionTest, OfNoTimeOrOneCompilerTimesWhatWouldRunUntunedFirst) {
+  std::swap(warm_starts.front(), warm_starts.back());
+  FakeCompilers one(clock, 1);
+  one.takes_s = compilers.takes_s;
+  const auto strategy = by_code(make_random(space, 1));
+  SessionOptions options;
+  options.most_s = options.budget_s = 1e-3;
+  options.race_against = kRival;
+  const SessionResult result = run_session(
+      {subject(), platform, *strategy, one, device, database, clock, observer, stop, {}, codes(warm_starts)}, options);
+  EXPECT_EQ(one.submitted.front(), kRival);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->code, kRival);
+}
+
+TEST_F(RaceSessionTest, PassesOverWhatIsWrongOrDoesNotCompile) {
+  device.outcome = [](const Tuning& tuning) { return tuning.block_x == 64 ? Outcome::wrong_result : Outcome::ok; };
+  compilers.outcome = [](const Tuning& tuning) {
+    return code(tuning) == kRival ? Outcome::compile_failed : Outcome::ok;
+  };
+  const SessionResult result = race();
+  ASSERT_TRUE(result.winner);
+  EXPECT_NE(result.winner->code, kRival);
+  EXPECT_NE(parse_code(result.winner->code).block_x, 64);
+  EXPECT_LE(result.seconds, 2.2);
+}
+
 TEST_F(SessionTest, OneCompilerAloneMakesAKernelThatIsCompiledSoonFirst) {
   problem.steps = 11;
   const char* const fused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2";

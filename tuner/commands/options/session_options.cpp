@@ -1,6 +1,7 @@
 #include "tuner/commands/options/session_options.hpp"
 
 #include "generator/candidates/textbook/textbook.hpp"
+#include "generator/duration.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/options/winner_options.hpp"
@@ -51,6 +52,18 @@ std::uint64_t seed_from(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
+void set_race(const po::variables_map& values, SessionOptions& session) {
+  for (const char* other : {"budget", "effort", "objective"}) {
+    if (values.count(other) == 0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--race and --{} exclude each other: a race has its own", other));
+  }
+  session.most_s = session.budget_s = parse_duration(values["race"].as<std::string>());
+  session.objective = Objective::burst;
+  session.finalists = 3;  // a tenth of a second each
+  session.race_against.emplace();
+}
+
 /// Throws where one is neither a code nor a name of the textbook.
 std::vector<std::string> parse_candidates(std::string_view text) {
   std::vector<std::string> candidates = split_list(text);
@@ -86,6 +99,12 @@ void add_tuning_options(CommandLine& line) {
                                      "no search: these and the textbook's kernels, which may be named: pmpp-tiled");
 }
 
+void add_race_option(CommandLine& line) {
+  line.group(kHowLong).add_options()("race", po::value<std::string>()->value_name("TIME"),
+                                     "in place of a budget: for this time, such as 2s, the GPU times what would run "
+                                     "untuned and the few that come nearest, in bursts");
+}
+
 void add_quiet_option(po::options_description_easy_init output) {
   output("quiet,q", "no progress and no remarks on standard error");
 }
@@ -119,6 +138,7 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
   apply_effort(values.count("effort") > 0 ? values["effort"].as<std::string>() : "standard", settings);
   settings.session.objective = requested_objective(values);
   if (values.count("budget") > 0) settings.session.budget_s = parse_duration(values["budget"].as<std::string>());
+  if (values.count("race") > 0) set_race(values, settings.session);
   if (values.count("max-trials") > 0) settings.session.max_trials = at_least_1(values, "max-trials");
   if (values.count("jobs") > 0) settings.jobs = at_least_1(values, "jobs");
   if (values.count("candidates") > 0 && settings.is_exhaustive) {

@@ -15,6 +15,9 @@ void add_session_options(CommandLine& line);
 /// The same, and candidates of stencils.
 void add_tuning_options(CommandLine& line);
 
+/// --race, which tuning_settings() takes in place of a budget.
+void add_race_option(CommandLine& line);
+
 /// Sessions end when Ctrl-C is heard. Throws Error(invalid_argument, unknown_name or malformed_code).
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
 

@@ -45,8 +45,4 @@ class CommandLine {
 /// "a,b" as {"a", "b"}: what an option names that takes several values.
 std::vector<std::string> split_list(std::string_view text);
 
-/// "60", "60s", "500ms", "2m", "1h30m" in seconds. Throws Error(invalid_argument) for zero, what is no time, and more
-/// than a year.
-double parse_duration(std::string_view text);
-
 }  // namespace stencil_tune

@@ -83,7 +83,7 @@ DryRun dry_run(const Problem& problem, const Target& target, const TuningSetting
     order.add(tuning, tuning == search.drawn ? "fuses steps" : "won elsewhere");
   }
   for (const Baseline& baseline : textbook_baselines(problem, target.limits)) {
-    if (baseline.tuning) order.add(*baseline.tuning, std::string(baseline.name));
+    if (baseline.tuning && !settings.session.race_against) order.add(*baseline.tuning, std::string(baseline.name));
   }
   for (int named = 0; named < kOfTheSearch;) {
     const auto tuning = search.strategy->propose();

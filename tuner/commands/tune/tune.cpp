@@ -55,6 +55,7 @@ CommandLine tune_command_line() {
       kExamples);
   add_problem_options(line);
   add_tuning_options(line);
+  add_race_option(line);
   add_devices_option(line);
   add_prediction_options(line);
   add_many_gpus_options(line);

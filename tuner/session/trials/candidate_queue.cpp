@@ -22,6 +22,10 @@ void CandidateQueue::add_warm_start(const std::string& code) {
   if (warm_starts_.insert(code).second) first_.push_back(code);
 }
 
+void CandidateQueue::add_before_all(const std::string& code) {
+  if (warm_starts_.insert(code).second) first_.push_front(code);
+}
+
 void CandidateQueue::add_baseline(const std::string& code, bool known) {
   const bool is_new = baselines_.insert(code).second;
   if (is_new && !known && !warm_starts_.contains(code)) first_.push_back(code);

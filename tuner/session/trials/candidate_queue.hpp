@@ -25,6 +25,7 @@ class CandidateQueue {
   /// A known candidate, compiled anew because the race needs its binary.
   void add_incumbent(const std::string& code);
   void add_warm_start(const std::string& code);
+  void add_before_all(const std::string& code);            ///< a warm start too
   void add_baseline(const std::string& code, bool known);  ///< one that is known is not tried again
 
   bool is_baseline(const std::string& code) const { return baselines_.contains(code); }

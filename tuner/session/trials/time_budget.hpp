@@ -31,6 +31,9 @@ class TimeBudget {
   TimeBudget(const Clock& clock, const Plan& plan)
       : clock_(clock), plan_(plan), start_s_(clock.seconds() - plan.spent_s) {}
 
+  /// The budget begins now, whatever was spent before.
+  void begin() { start_s_ = clock_.seconds(); }
+
   /// From now on the session has that budget, and ends then at the latest.
   void lengthen(double budget_s, double most_s) { plan_.budget_s = budget_s, plan_.most_s = most_s; }
 
