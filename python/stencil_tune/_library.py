@@ -6,7 +6,7 @@ import ctypes as c
 import os
 import threading
 
-from . import _native, _values
+from . import _native, _program, _values
 
 _open: dict[str, int] = {}
 _lock = threading.Lock()
@@ -21,9 +21,17 @@ def handle_of(database: str | os.PathLike[str] | None) -> int:
     with _lock:
         if path not in _open:
             native = _native.library()
-            options = _native.Options(struct_size=c.sizeof(_native.Options), database=os.fsencode(path) or None)
+            options = _native.Options(struct_size=c.sizeof(_native.Options), database=os.fsencode(path) or None,
+                                      program=os.fsencode(_program.find() or "") or None)
             _open[path] = native.handle(native.open_with, c.byref(options))
         return _open[path]
+
+
+def renew() -> None:
+    """After a race, at which the library itself read winners anew."""
+    global generation
+    with _lock:
+        generation += 1
 
 
 def reload() -> None:

@@ -22,20 +22,21 @@ _MOST_ALIGNED = 256  # bytes; more helps no kernel
 def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = ..., *, device: Literal["cpu"],
            dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
            boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., slabs: bool = ...,
-           gpu: str | None = ..., database: str | os.PathLike[str] | None = ...) -> ReferenceKernel: ...
+           gpu: str | None = ..., race: float = ...,
+           database: str | os.PathLike[str] | None = ...) -> ReferenceKernel: ...
 
 
 @overload
 def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = ..., *, device: int | None = ...,
            dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
            boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., slabs: bool = ...,
-           gpu: str | None = ..., database: str | os.PathLike[str] | None = ...) -> Kernel: ...
+           gpu: str | None = ..., race: float = ..., database: str | os.PathLike[str] | None = ...) -> Kernel: ...
 
 
 def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims: int | Sequence[int] | None = None,
            shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
            steps: int = 1, pitch: int = 0, slabs: bool = False, device: int | str | None = None, gpu: str | None = None,
-           database: str | os.PathLike[str] | None = None) -> Kernel | ReferenceKernel:
+           race: float = 0, database: str | os.PathLike[str] | None = None) -> Kernel | ReferenceKernel:
     """The best kernel known for a stencil on a grid. Compiles nothing yet.
 
     Args:
@@ -53,6 +54,9 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
         device: ordinal of the GPU; "cpu": the reference on the CPU, for teaching and tests, slow; None: the array's,
             else the one of the current CUDA context.
         gpu: in place of a GPU that is here, one by name, such as "h200" or "sm_90": to be read and exported.
+        race: seconds for which the GPU first times the best few candidates where nobody tuned just this; the fastest is
+            kept in the database. 0: what STENCIL_TUNE_RACE says ("2s"), else none. A note of the evidence says what came
+            of it.
         database: of winners; None: STENCIL_TUNE_DB, else the user's data folder. Winners that ship count too.
 
     Raises:
@@ -61,6 +65,7 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
     """
     chosen, grid, layout = asked_grid(stencil, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
                                       steps=steps, pitch=pitch, slabs=slabs)
+    race = _values.finite(race, "race")
     if isinstance(device, str):
         if device != "cpu":
             raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
@@ -69,7 +74,7 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
     if gpu is not None and device is not None:
         raise ArgumentError(f"device is {device} and gpu is '{gpu}': a GPU that is here or one by its name, not both")
     alignment = alignment_of(layout) if layout is None else alignment_like(chosen, grid.dtype, layout)
-    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment, gpu, database)
+    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment, gpu, database, race)
 
 
 def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Kernel | ReferenceKernel:
@@ -82,13 +87,15 @@ def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: 
 
 
 def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str | None = None,
-             database: str | os.PathLike[str] | None = None) -> Kernel:
+             database: str | os.PathLike[str] | None = None, race: float = 0) -> Kernel:
     if gpu is None:
         _native.use_gpu()
     native = _native.library()
     request = native_request(stencil, grid, device=device, alignment=max(alignment, widest_cell(stencil, grid.dtype)),
-                             gpu=_values.text(gpu, "gpu").encode() if gpu is not None else None)
+                             gpu=_values.text(gpu, "gpu").encode() if gpu is not None else None, race_s=race)
     handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
+    if race:
+        _library.renew()
     return Kernel(stencil, grid, handle)
 
 

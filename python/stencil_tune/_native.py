@@ -18,7 +18,7 @@ class Request(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("stencil", c.c_char_p), ("type", c.c_char_p), ("boundary", c.c_char_p),
                 ("extents", c.c_int64 * MAX_RANK), ("pitch", c.c_int64), ("device", c.c_int32), ("steps", c.c_int32),
                 ("alignment", c.c_size_t), ("parsed", c.c_void_p), ("gpu", c.c_char_p), ("objective", c.c_char_p),
-                ("slabs", c.c_int32), ("reserved", c.c_int32)]
+                ("slabs", c.c_int32), ("reserved", c.c_int32), ("race_s", c.c_double)]
 
 
 class Evidence(c.Structure):
@@ -35,7 +35,7 @@ class ExportOptions(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("database", c.c_char_p), ("tune_on_miss_s", c.c_double),
-                ("compile_in_background", c.c_int32), ("reserved", c.c_int32)]
+                ("compile_in_background", c.c_int32), ("reserved", c.c_int32), ("program", c.c_char_p)]
 
 
 class PointCell(c.Structure):

@@ -13,7 +13,8 @@ LibraryOptions to_options(const stencil_tune_options& given) {
       whole(given, sizeof(defaults), defaults, "stencil_tune_options", "STENCIL_TUNE_OPTIONS_INIT");
   return {.database = text_or_empty(from.database),
           .compile_in_background = from.compile_in_background != 0,
-          .tune_on_miss_s = from.tune_on_miss_s};
+          .tune_on_miss_s = from.tune_on_miss_s,
+          .program = text_or_empty(from.program)};
 }
 
 Stencil stencil_of(const stencil_tune_request& from) {
@@ -43,6 +44,7 @@ Request to_request(const stencil_tune_request& given) {
   request.device = from.device;
   request.gpu = text_or_empty(from.gpu);
   if (from.objective != nullptr) request.objective = parse_objective(from.objective);
+  request.race_s = from.race_s;
   if (from.steps != 0) request.steps = from.steps;
   if (from.alignment != 0) request.alignment = from.alignment;
   return request;

@@ -34,6 +34,7 @@ module stencil_tune_c
     type(c_ptr) :: objective
     integer(c_int32_t) :: slabs
     integer(c_int32_t) :: reserved
+    real(c_double) :: race_s
   end type
 
   ! What a request points to; of a target.
@@ -66,7 +67,7 @@ contains
     integer :: given
 
     request = request_t(c_sizeof(request), c_null_ptr, c_null_ptr, c_null_ptr, 1, 0, -1, 1, 0, c_null_ptr, c_null_ptr, &
-                        c_null_ptr, 0, 0)
+                        c_null_ptr, 0, 0, 0)
     if (present(stencil)) then
       allocate (texts%stencil, source=c_text(stencil))
       request%stencil = c_loc(texts%stencil)
@@ -242,6 +243,7 @@ module stencil_tune
     real(c_double) :: tune_on_miss_s
     integer(c_int32_t) :: compile_in_background
     integer(c_int32_t) :: reserved
+    type(c_ptr) :: program
   end type
 
   ! A stencil by name, file or handle; extents, pitch and alignment of one kind. slabs: arrays of fields in layers hold these
@@ -560,7 +562,7 @@ contains
     character(kind=c_char), allocatable, target :: path(:)
     type(options_t) :: options
 
-    options = options_t(c_sizeof(options), c_null_ptr, 0, 0, 0)
+    options = options_t(c_sizeof(options), c_null_ptr, 0, 0, 0, c_null_ptr)
     if (present(database)) then
       allocate (path, source=c_text(database))
       options%database = c_loc(path)
@@ -640,9 +642,10 @@ contains
   ! stencil: a built-in's name, a definition file, or what stencil_tune_parse gave. extents: as many as the stencil has
   ! axes, x first. steps: of a typical stencil_tune_advance, which may fuse as many in one launch. element_type: where
   ! it is absent, what the definition asks for, else "f32". gpu: in place of one that is here, one by name ("h200",
-  ! "sm_90"); its kernel can be read and exported, not launched.
+  ! "sm_90"); its kernel can be read and exported, not launched. race_s: seconds for which the GPU first times the best few
+  ! candidates where nobody tuned just this (stencil_tune_request of stencil_tune.h).
   subroutine lookup_named_32(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status, slabs)
+      steps, gpu, status, slabs, race_s)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     integer(c_int32_t), intent(in) :: extents(:)
@@ -652,13 +655,14 @@ contains
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
     logical, intent(in), optional :: slabs
+    real(c_double), intent(in), optional :: race_s
 
     call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, or_0_32(pitch), or_0_32(alignment), &
-                element_type, boundary, device, steps, gpu, status, slabs)
+                element_type, boundary, device, steps, gpu, status, slabs, race_s)
   end subroutine
 
   subroutine lookup_named_64(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status, slabs)
+      steps, gpu, status, slabs, race_s)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     integer(c_int64_t), intent(in) :: extents(:)
@@ -668,13 +672,14 @@ contains
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
     logical, intent(in), optional :: slabs
+    real(c_double), intent(in), optional :: race_s
 
     call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, or_0_64(pitch), or_0_64(alignment), &
-                element_type, boundary, device, steps, gpu, status, slabs)
+                element_type, boundary, device, steps, gpu, status, slabs, race_s)
   end subroutine
 
   subroutine lookup_parsed_32(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status, slabs)
+      steps, gpu, status, slabs, race_s)
     type(stencil_tune_library), intent(in) :: library
     type(stencil_tune_stencil), intent(in) :: stencil
     integer(c_int32_t), intent(in) :: extents(:)
@@ -684,13 +689,14 @@ contains
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
     logical, intent(in), optional :: slabs
+    real(c_double), intent(in), optional :: race_s
 
     call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, or_0_32(pitch), or_0_32(alignment), &
-                element_type, boundary, device, steps, gpu, status, slabs)
+                element_type, boundary, device, steps, gpu, status, slabs, race_s)
   end subroutine
 
   subroutine lookup_parsed_64(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, gpu, status, slabs)
+      steps, gpu, status, slabs, race_s)
     type(stencil_tune_library), intent(in) :: library
     type(stencil_tune_stencil), intent(in) :: stencil
     integer(c_int64_t), intent(in) :: extents(:)
@@ -700,13 +706,14 @@ contains
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
     logical, intent(in), optional :: slabs
+    real(c_double), intent(in), optional :: race_s
 
     call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, or_0_64(pitch), or_0_64(alignment), &
-                element_type, boundary, device, steps, gpu, status, slabs)
+                element_type, boundary, device, steps, gpu, status, slabs, race_s)
   end subroutine
 
   subroutine lookup(library, stencil, parsed, extents, kernel, pitch, alignment, element_type, boundary, device, &
-      steps, gpu, status, slabs)
+      steps, gpu, status, slabs, race_s)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     type(c_ptr), intent(in) :: parsed
@@ -716,6 +723,7 @@ contains
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
     logical, intent(in), optional :: slabs
+    real(c_double), intent(in), optional :: race_s
     character(kind=c_char), allocatable, target :: gpu_text(:)
     type(request_texts), target :: texts
     type(request_t) :: request
@@ -734,6 +742,7 @@ contains
       request%gpu = c_loc(gpu_text)
     end if
     if (present(slabs)) request%slabs = merge(1, 0, slabs)
+    if (present(race_s)) request%race_s = race_s
     call finish(c_lookup(library%handle, request, kernel%handle), status)
   end subroutine
 

@@ -1,5 +1,6 @@
 #include "stencil_tune/library.hpp"
 
+#include "generator/cut/zones.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/process/forked.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stencil_tune {
@@ -26,6 +28,12 @@ std::string failure_of(Action&& action) {
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+void check_race(const Request& request) {
+  if (request.race_s >= 0 && std::isfinite(request.race_s)) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Request::race_s is {}: give seconds, or 0 for no race", request.race_s));
 }
 
 void check_device(const Request& request) {
@@ -95,6 +103,7 @@ std::shared_ptr<Kernel::State> Library::Impl::find(const RequestDigest& digest) 
 
 std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& request) {
   check_device(request);
+  check_race(request);
   const int device = request.gpu.empty() ? ordinal_of(request.device) : request.device;
   const RequestDigest digest = request_digest(request, device);
   if (auto known = find(digest)) return known;
@@ -110,10 +119,36 @@ std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& reques
     misses = Misses(facts);
     state = make(request, facts, misses);
   }
+  const double race_s = request.race_s > 0 ? request.race_s : parts_.race_s;
+  const bool may_race = parts_.race && !may_tune && request.gpu.empty();
+  if (may_race && race_s > 0 && !state->run_evidence.loss.empty()) {
+    state = race(request, facts, std::move(state), race_s);
+  }
   if (may_tune && !misses.stale.problems.empty()) retune(digest, std::move(misses.stale));
   const std::unique_lock lock(mutex_);
   if (kernels_.size() >= kRememberedKernels) drop_unused();
   kernels_.emplace(digest, state);
+  return state;
+}
+
+std::shared_ptr<Kernel::State> Library::Impl::race(const Request& request, const DeviceFacts& facts,
+                                                   std::shared_ptr<Kernel::State> state, double seconds) {
+  const Problem problem = make_problem(request.stencil, request.type, request.boundaries, request.extents,
+                                       request.pitch, request.steps, kWholeStep);
+  std::string no_race = "its zones are tuned one by one, which takes longer";
+  if (!problem.step.obstacle.empty() || zones(problem, 1).empty()) {
+    no_race = failure_of([&] {
+      parts_.race({facts.uuid, {problem}}, seconds);
+      forget();
+    });
+  }
+  if (no_race.empty()) {
+    Misses misses(facts);
+    return make(request, facts, misses);
+  }
+  const std::string note = "it did not race: " + no_race;
+  state->run_evidence.notes.push_back(note);
+  for (StageKernel& stage : state->plan.front().stages) stage.evidence.notes.push_back(note);
   return state;
 }
 

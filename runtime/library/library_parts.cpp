@@ -2,6 +2,7 @@
 
 #include "db/location.hpp"
 #include "db/winner_store.hpp"
+#include "generator/duration.hpp"
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
@@ -94,16 +95,23 @@ class Winners {
 };
 
 /// Tunes by the installed program into the database.
-std::function<bool(const TuningJob&)> tune_into(const std::shared_ptr<Winners>& winners, double seconds) {
+std::function<bool(const TuningJob&)> tune_into(const std::shared_ptr<Winners>& winners,
+                                                const LibraryOptions& options) {
+  const double seconds = options.tune_on_miss_s;
   if (!(seconds >= 0)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("LibraryOptions::tune_on_miss_s is {}: give seconds, or 0 to never tune", seconds));
   }
   if (seconds == 0) return {};
-  return [winners, seconds](const TuningJob& job) {
-    run_tuner({.program = tuner_program(), .seconds = seconds, .database = winners->path()}, job);
+  return [winners, seconds, program = options.program](const TuningJob& job) {
+    run_tuner({.program = tuner_program(program), .seconds = seconds, .database = winners->path()}, job);
     return true;
   };
+}
+
+double race_by_environment() {
+  const char* seconds = std::getenv("STENCIL_TUNE_RACE");
+  return seconds != nullptr && *seconds != '\0' ? parse_duration(seconds) : 0;
 }
 
 }  // namespace
@@ -122,7 +130,12 @@ LibraryParts open_parts(const LibraryOptions& options) {
   parts.architecture_of = [winners](const std::string& gpu) { return winners->architecture_of(gpu); };
   parts.reload = [winners] { winners->open(); };
   parts.note = [winners] { return winners->note(); };
-  parts.tune = tune_into(winners, options.tune_on_miss_s);
+  parts.tune = tune_into(winners, options);
+  parts.race_s = race_by_environment();
+  parts.race = [winners, program = options.program](const TuningJob& job, double seconds) {
+    run_tuner({.program = tuner_program(program), .seconds = seconds, .is_race = true, .database = winners->path()},
+              job);
+  };
   parts.compile_in_background = options.compile_in_background;
   return parts;
 }

@@ -48,6 +48,9 @@ struct LibraryParts {
   std::function<void()> reload = [] {};
   /// Tunes what was not found, and says whether winners may have come by; empty: lookups never tune.
   std::function<bool(const TuningJob&)> tune{};
+  /// Times the best few of what was not found for some seconds; throws where nothing comes of it. Empty: never.
+  std::function<void(const TuningJob&, double seconds)> race{};
+  double race_s = 0;  ///< of requests that say none
   bool compile_in_background = false;
   /// For the evidence of what was not tuned here: why nothing is known.
   std::function<std::string()> note = [] { return std::string(); };
@@ -88,6 +91,9 @@ struct Library::Impl {
   int ordinal_of(int device);
   /// Adds what was not tuned for just this to the misses.
   std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, Misses& misses);
+  /// The kernel after a race that was wanted for it; with a note where nothing came of that.
+  std::shared_ptr<Kernel::State> race(const Request& request, const DeviceFacts& facts,
+                                      std::shared_ptr<Kernel::State> state, double seconds);
   /// Tunes in the background, once for each request, and then forgets all kernels.
   void retune(const RequestDigest& digest, TuningJob job);
   /// Whoever asks from now on waits for making_, which the caller holds, and sees what reloading brought.

@@ -103,7 +103,7 @@ def test_of_the_reference(tmp_path):
 
 def test_of_stencils_and_lookups(device, tmp_path):
     heat = st.stencil(HEAT, rank=2)
-    where = {"dtype": None, "boundary": "hold", "steps": 1, "pitch": 0, "database": None}
+    where = {"dtype": None, "boundary": "hold", "steps": 1, "pitch": 0, "race": 0, "database": None}
     refuse_all({
         "stencil": Call(st.stencil, {"definition": HEAT, "rank": 2}),
         "tangent": Call(heat.tangent, {"coefficient": "alpha"}), "stage": Call(heat.stage, {"number": 0}),

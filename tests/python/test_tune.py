@@ -80,6 +80,19 @@ def test_calls_take_what_was_tuned_between_them(gpus):
     assert tuned.evidence.code == "direct.bx64.by2" and kernel_for(odd, arrays, "hold") is tuned
 
 
+def test_a_lookup_that_races_starts_the_program_and_says_what_came_of_it(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(st._library, "_open", {})  # libraries that know this program
+    program(f"printf '%s\\n' \"$@\" >'{tmp_path}/arguments'\necho nothing was right\nexit 1")
+    odd = st.stencil("v = 11*u[x-1] - 13*u[y+2]", rank=2)
+    kernel = st.lookup(odd, dims=(80, 48), steps=9, device=0, race=2.0)
+    words = (tmp_path / "arguments").read_text().splitlines()
+    assert [words[words.index(option) + 1] for option in ("--race", "--dims", "--steps")] == ["2s", "80x48", "9"]
+    assert kernel.match == "predicted"
+    assert "it did not race" in kernel.evidence.sentence and "nothing was right" in kernel.evidence.sentence
+    with pytest.raises(st.ArgumentError, match="race_s is -1"):
+        st.lookup(odd, dims=(80, 48), device=0, race=-1)
+
+
 def test_arguments_reach_the_program(arguments_of, tmp_path):
     said = arguments_of(HEAT, shape=(8, 16, 32), dtype="float64", boundary={"x": "zero", "y": "hold", "z": "hold"},
                         steps=5, pitch=40, budget="5m", device=1)

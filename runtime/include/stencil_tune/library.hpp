@@ -27,6 +27,12 @@ struct Request {
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
   int steps = 1;                ///< steps of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
+  /// Seconds for a race where the match may cost something (Evidence::loss); 0: what STENCIL_TUNE_RACE says ("2s"),
+  /// else none. lookup() then waits: the installed `stencil-tune` compiles and verifies what would run, what won for
+  /// the like and what the model ranks first, and times them for so long on the request's GPU. The fastest is kept in
+  /// the database as a winner, and its notes say so. Once for each request. Where the race is not to be had or finds
+  /// nothing, a note says why. prepare() is no place for it: alignment, match and spare buffers are the kernel's own.
+  double race_s = 0;
   Objective objective =
       Objective::time;  ///< which winner, where there are several; another one where it is all there is
   /// In place of a GPU that is here, one by name: a model as drivers report it ("NVIDIA H200"), its short name
@@ -58,6 +64,9 @@ struct LibraryOptions {
   /// made after that find the new winner, or a note on why tuning failed; handles from before keep their kernel. The
   /// library's destructor waits for a tuning that has begun.
   double tune_on_miss_s = 0;
+
+  /// The `stencil-tune` that tunes on a miss, and races. Empty: STENCIL_TUNE_PROGRAM, else the one on the PATH.
+  std::string program{};
 };
 
 /// An open database of winners, a compiler and the kernels made so far. Thread-safe; one for a process is enough,
@@ -65,12 +74,14 @@ struct LibraryOptions {
 ///
 /// Environment: STENCIL_TUNE_DB (database), STENCIL_TUNE_SITE_DB (a site's, which is only read), STENCIL_TUNE_CACHE
 /// (folder of compiled kernels, or "off"), STENCIL_TUNE_NVRTC (libnvrtc.so.N or its folder), STENCIL_TUNE_PRETUNED
-/// ("off": winners that ship with the library are not used), STENCIL_TUNE_PROGRAM (the program that tunes on a miss).
+/// ("off": winners that ship with the library are not used), STENCIL_TUNE_PROGRAM (the program that tunes on a miss and
+/// races), STENCIL_TUNE_RACE (Request::race_s of requests that say none: "2s").
 class Library {
  public:
   /// Opens the database for reading. Needs neither a GPU nor NVRTC yet.
   /// Winners that ship with the library serve where the database has none that are as near.
-  /// Throws Error: database_io (missing), database_corrupt, database_newer, database_foreign, database_locked.
+  /// Throws Error: database_io (missing), database_corrupt, database_newer, database_foreign, database_locked,
+  /// invalid_argument (tune_on_miss_s, STENCIL_TUNE_RACE).
   explicit Library(const LibraryOptions& options = {});
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
@@ -78,9 +89,9 @@ class Library {
 
   /// The best kernel known for the request; it says how good the match is. Compiles nothing. Asking the same again is
   /// cheap and gives a handle to the same kernel.
-  /// Throws Error: invalid_argument (extents, pitch, alignment, both device and gpu), unknown_name (gpu), no_device,
-  /// missing_library (libcuda), illegal_candidate when no family can serve the request; with tune_on_miss_s also
-  /// file_io (no `stencil-tune`) and launch_failed (it failed, with its last words).
+  /// Throws Error: invalid_argument (extents, pitch, alignment, race_s, both device and gpu), unknown_name (gpu),
+  /// no_device, missing_library (libcuda), illegal_candidate when no family can serve the request; with tune_on_miss_s
+  /// also file_io (no `stencil-tune`) and launch_failed (it failed, with its last words).
   Kernel lookup(const Request& request);
 
   /// The best configuration known of a kernel of the user's own for these sizes; it says how good the match is. Sizes

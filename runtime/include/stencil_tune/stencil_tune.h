@@ -88,14 +88,17 @@ typedef struct stencil_tune_request {
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
                       "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
   const char* objective; /**< which winner, where there are several: "time", "burst" or "energy"; NULL: "time" */
-  int32_t slabs;         /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
-                            (stencil_tune_field_array()); 0: the whole grid */
-  int32_t reserved;      /**< 0 */
+  int32_t slabs;    /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
+                       (stencil_tune_field_array()); 0: the whole grid */
+  int32_t reserved; /**< 0 */
+  double race_s;    /**< seconds for a race where the match may cost something: the installed `stencil-tune` times the
+                       best few candidates for so long on the GPU, and the fastest is kept in the database; 0: what
+                       STENCIL_TUNE_RACE says ("2s"), else none. Where it is not to be had, a note says why */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
 #define STENCIL_TUNE_REQUEST_INIT \
-  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL, NULL, 0, 0 }
+  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL, NULL, 0, 0, 0 }
 
 /** Where winners are from, and what happens when something is missing. */
 typedef struct stencil_tune_options {
@@ -108,11 +111,13 @@ typedef struct stencil_tune_options {
   int32_t compile_in_background; /**< 1: stencil_tune_prepare() does not wait for the compiler; linear stencils run on a
                                     slower kernel until theirs is there */
   int32_t reserved;              /**< 0 */
+  const char* program;           /**< the `stencil-tune` that tunes on a miss, and races; NULL: STENCIL_TUNE_PROGRAM, else
+                                    the one on the PATH */
 } stencil_tune_options;
 
 /** Options begin with it. */
 #define STENCIL_TUNE_OPTIONS_INIT \
-  { sizeof(stencil_tune_options), NULL, 0, 0, 0 }
+  { sizeof(stencil_tune_options), NULL, 0, 0, 0, NULL }
 
 /** Why this kernel, for one stage or for runs. Texts live as long as the kernel. Where nothing was tuned, all but
  * sentence, code, notes and match is empty or 0. */

@@ -152,6 +152,10 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
   if (trial.session == kPretunedSession) {
     evidence.notes.emplace_back("it ships with stencil-tune and was not tuned here");
   }
+  if (trial.session.starts_with(kRaceSession)) {
+    evidence.notes.push_back(
+        fmt::format("it won a {}: `{}` searches for a faster one", trial.session, tuning_command(problem)));
+  }
   if (trial.session == kSiteSession) evidence.notes.emplace_back("it is of the site's database");
   if (!trial.predicted && !target.driver.empty() && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));

@@ -87,6 +87,7 @@ RequestDigest request_digest(const Request& request, int device) {
   digest.add(static_cast<std::uint64_t>(request.pitch));
   digest.add(request.slabs ? 1 : 0);
   digest.add(request.alignment);
+  digest.add(std::bit_cast<std::uint64_t>(request.race_s));
   digest.add(pair(request.steps, static_cast<int>(request.objective)));
   digest.add(XXH3_64bits(request.gpu.data(), request.gpu.size()));
   add_stencil(digest, request.stencil);

@@ -37,15 +37,15 @@ ExitStatus run_and_wait(std::vector<std::string> command, const CapturedOutput& 
   if (status.code != kCannotStart) return status;
   throw Error(
       ErrorCode::file_io,
-      fmt::format("cannot start '{}' to tune on a miss; install it on the PATH, or set STENCIL_TUNE_PROGRAM to it",
-                  command[0]));
+      fmt::format("cannot start '{}' to tune; install it on the PATH, or set STENCIL_TUNE_PROGRAM to it", command[0]));
 }
 
 }  // namespace
 
-std::string tuner_program() {
-  const char* named = std::getenv("STENCIL_TUNE_PROGRAM");
-  return named != nullptr && *named != '\0' ? named : "stencil-tune";
+std::string tuner_program(const std::string& named) {
+  if (!named.empty()) return named;
+  const char* variable = std::getenv("STENCIL_TUNE_PROGRAM");
+  return variable != nullptr && *variable != '\0' ? variable : "stencil-tune";
 }
 
 std::vector<std::string> tuner_arguments(const TunerOptions& options, const TuningJob& job, const Problem& problem,
@@ -63,7 +63,7 @@ std::vector<std::string> tuner_arguments(const TunerOptions& options, const Tuni
                                      to_string(problem.boundaries, problem.extents.rank),
                                      "--steps",
                                      std::to_string(problem.steps),
-                                     "--budget",
+                                     options.is_race ? "--race" : "--budget",
                                      fmt::format("{:g}s", options.seconds),
                                      "--device",
                                      job.device,

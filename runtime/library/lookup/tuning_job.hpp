@@ -16,13 +16,14 @@ struct TuningJob {
 };
 
 struct TunerOptions {
-  std::string program;  ///< a path, or a name to be found on the PATH
-  double seconds = 0;   ///< for each problem
+  std::string program;   ///< a path, or a name to be found on the PATH
+  double seconds = 0;    ///< for each problem
+  bool is_race = false;  ///< so long the GPU times the best few; else a search takes so long
   std::filesystem::path database;
 };
 
-/// STENCIL_TUNE_PROGRAM, else "stencil-tune".
-std::string tuner_program();
+/// What was named, else STENCIL_TUNE_PROGRAM, else "stencil-tune".
+std::string tuner_program(const std::string& named = {});
 
 /// Arguments of `stencil-tune` that tune one problem of the job; `definition` is the file that defines its stencil.
 std::vector<std::string> tuner_arguments(const TunerOptions& options, const TuningJob& job, const Problem& problem,

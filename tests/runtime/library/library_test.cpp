@@ -8,8 +8,10 @@
 #include "tests/runtime/fake_driver.hpp"
 #include "tests/runtime/temporary_folder.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <future>
+#include <limits>
 #include <thread>
 
 namespace stencil_tune {
@@ -358,6 +360,88 @@ TEST_F(LibraryTest, AMissIsTunedOnceAndThenLookedUpAnew) {
   EXPECT_TRUE(jobs[0].device.starts_with("GPU-10111213")) << jobs[0].device;
 }
 
+class RaceTest : public LibraryTest {
+ protected:
+  RaceTest() : racing(make_library(make_parts())) {}
+
+  LibraryParts make_parts() {
+    LibraryParts parts = LibraryTest::make_parts();
+    parts.race = [this](const TuningJob& job, double seconds) {
+      jobs.push_back(job);
+      EXPECT_EQ(seconds, 2);
+      if (fails) throw Error(ErrorCode::launch_failed, "no candidate succeeded");
+      winners_ = {heat_winner("direct.bx64.by4", template_signature(parse_code("direct.bx64.by4")))};
+      winners_.front().trial.session = "race of 2 s at noon";
+    };
+    return parts;
+  }
+
+  static Request asked(double race_s = 2) {
+    Request request = heat();
+    request.race_s = race_s;
+    return request;
+  }
+
+  std::vector<TuningJob> jobs;
+  bool fails = false;
+  Library racing;
+};
+
+TEST_F(RaceTest, IsForWhatNobodyTunedAndOnceForEachRequest) {
+  const Kernel untuned = racing.lookup(heat());
+  EXPECT_TRUE(jobs.empty()) << "nobody asked for one";
+  const Kernel raced = racing.lookup(asked());
+  ASSERT_EQ(jobs.size(), 1U);
+  ASSERT_EQ(jobs[0].problems.size(), 1U);
+  EXPECT_EQ(jobs[0].problems[0].extents, heat().extents);
+  EXPECT_EQ(raced.match(), Match::exact);
+  EXPECT_EQ(raced.evidence().code, "direct.bx64.by4");
+  EXPECT_NE(raced.evidence().sentence().find("it won a race of 2 s at noon: `stencil-tune --stencil heat3d"),
+            std::string::npos)
+      << raced.evidence().sentence();
+  EXPECT_EQ(racing.lookup(heat()).match(), Match::exact) << "the winner is kept";
+  EXPECT_EQ(untuned.match(), Match::default_candidate) << "a handle keeps its kernel";
+  racing.reload();
+  racing.lookup(asked());
+  EXPECT_EQ(jobs.size(), 1U) << "an exact match has nothing to race for";
+}
+
+TEST_F(RaceTest, IsOfWholeRuns) {
+  Request run = asked();
+  run.steps = 100;
+  racing.lookup(run);
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].problems.at(0).steps, 100);
+}
+
+TEST_F(RaceTest, ThatFailsLeavesWhatThereIsAndSaysWhy) {
+  fails = true;
+  const Kernel kernel = racing.lookup(asked());
+  racing.lookup(asked());
+  EXPECT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(kernel.match(), Match::default_candidate);
+  for (const Evidence* evidence : {&kernel.evidence(), &kernel.run_evidence()}) {
+    EXPECT_NE(evidence->sentence().find("it did not race: no candidate succeeded"), std::string::npos);
+  }
+}
+
+TEST_F(RaceTest, IsForAllRequestsWhereTheLibrarySaysSoButForGpusByName) {
+  LibraryParts parts = make_parts();
+  parts.race_s = 2;
+  Library library = make_library(std::move(parts));
+  Request by_name = heat();
+  by_name.gpu = "h200";
+  library.lookup(by_name);
+  EXPECT_TRUE(jobs.empty());
+  EXPECT_EQ(library.lookup(heat()).match(), Match::exact);
+}
+
+TEST_F(RaceTest, OfNoTimeIsRefused) {
+  for (const double race_s : {-1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    EXPECT_ERROR(racing.lookup(asked(race_s)), ErrorCode::invalid_argument, "Request::race_s");
+  }
+}
+
 TEST_F(LibraryTest, AStaleWinnerServesWhileItIsTunedAnew) {
   winners_ = {heat_winner("direct.bx32.by8", "0123456789abcdef")};
   std::promise<void> gate;
@@ -428,7 +512,8 @@ TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {
   Request renamed = heat();
   renamed.stencil.name = "another";
   EXPECT_EQ(request_digest(renamed, 0), digest) << "names say nothing";
-  std::vector<Request> others(15, heat());
+  std::vector<Request> others(16, heat());
+  others[15].race_s = 2;
   others[14].objective = Objective::energy;
   others[12].stencil.boundary[1] = Boundary::zero;
   others[13].stencil.profiles.push_back({0, along_axis(1)});

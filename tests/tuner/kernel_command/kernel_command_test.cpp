@@ -1,6 +1,8 @@
 // `stencil-tune kernel` as a user runs it, on a GPU that is made of the CPU: with its processes, its database and the
 // kernels that ship.
+#include "runtime/library/library_parts.hpp"
 #include "tests/generator/user_kernel/definitions.hpp"
+#include "tests/runtime/fake_driver.hpp"
 #include "tests/tuner/commands/program_run.hpp"
 
 #include <nlohmann/json.hpp>
@@ -351,6 +353,29 @@ TEST_F(KernelCommand, AReferenceThatDoesNotCompileEndsWithTheCompilersWords) {
 // ---- stencils on the same GPU
 
 /// Device code of the check too: its inputs are filled before the reference of the steps is made of them.
+TEST_F(KernelCommand, ALookupThatRacesFindsWhatWonTheRace) {
+  // Only what would run untuned is timed: the host takes its time to compile a kernel.
+  const std::string program = (folder.path() / "program").string();
+  std::ofstream(program) << "#!/bin/sh\nexec '" STENCIL_TUNE_PROGRAM "' \"$@\" --max-trials 1\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  FakeDriver driver;
+  driver.gpus = {{.name = "Host GPU"}};
+  ::setenv("STENCIL_TUNE_DB", database.c_str(), 1);
+  ::setenv("CPLUS_INCLUDE_PATH", STENCIL_TUNE_TEMPLATES, 1);  // kernels of stencils include the templates
+  LibraryParts parts = open_parts({.program = program});
+  parts.driver = [&]() -> Driver& { return driver; };
+  Library library(std::make_unique<Library::Impl>(std::move(parts)));
+  Request request{.stencil = find_builtin("star2d1r"), .extents = {2, {40, 24, 1}}, .pitch = 64};
+  const Kernel untuned = library.lookup(request);
+  EXPECT_EQ(untuned.match(), Match::same_architecture) << "winners that ship";
+  request.race_s = 20;  // as long as that one run may take
+  const Kernel raced = library.lookup(request);
+  EXPECT_EQ(raced.match(), Match::exact) << raced.evidence().sentence();
+  EXPECT_EQ(raced.evidence().code, untuned.evidence().code);
+  EXPECT_NE(raced.evidence().sentence().find("it won a race of 20 s at "), std::string::npos);
+  ::unsetenv("STENCIL_TUNE_DB");
+}
+
 TEST_F(KernelCommand, ATunedStencilIsComparedAfterFusedSteps) {
   ::setenv("CPLUS_INCLUDE_PATH", STENCIL_TUNE_TEMPLATES, 1);  // kernels of stencils include the templates
   const std::string code = "system.bx32.by2.ry4.pf1.t2";

@@ -47,6 +47,16 @@ TEST(TuningJob, StartsTheProgramWithTheWholeProblem) {
             stencil_key(find_builtin("star2d1r")));
 }
 
+TEST(TuningJob, ARaceTakesThePlaceOfABudget) {
+  const TuningJob one = job();
+  const auto words = tuner_arguments({.program = "", .seconds = 2, .is_race = true, .database = "x"}, one,
+                                     one.problems.front(), "s.toml");
+  const auto race = std::find(words.begin(), words.end(), "--race");
+  ASSERT_NE(race, words.end());
+  EXPECT_EQ(*std::next(race), "2s");
+  EXPECT_EQ(std::find(words.begin(), words.end(), "--budget"), words.end());
+}
+
 TEST(TuningJob, NamesAStageThatIsNotTheWholeStep) {
   const Stencil two = parse_definition(
       "name = \"s\"\nrank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n",
