@@ -150,6 +150,15 @@ bool holds_layers(const Problem& step) {
   return std::count(axes, axes + step.extents.rank, Boundary::hold) > 0;
 }
 
+/// What the compiler said of the candidate, where the cache has its binary.
+std::optional<KernelResources> known_resources(const Candidate& candidate, const std::string& architecture,
+                                               const Compiler& compiler) try {
+  const auto kernel = compiler.find_compiled(generate(candidate), architecture);
+  return kernel ? std::optional(kernel->resources) : std::nullopt;
+} catch (const Error&) {  // there is no compiler, whose version a binary is known by
+  return std::nullopt;
+}
+
 void check_alignment(const Request& request) {
   std::size_t cell = 1;
   for (int field = 0; field < static_cast<int>(request.stencil.fields.size()); ++field) {
@@ -178,6 +187,10 @@ LookupTarget Library::Impl::target_of(const Request& request, const DeviceFacts&
           .same_machine_code =
               [this](const TrialRecord& trial, const Problem& problem) {
                 return has_same_machine_code(trial, with_slabs(problem, false), *compiler());  // as it was tuned
+              },
+          .compiled =
+              [this, &facts](const Candidate& candidate) {
+                return facts.ordinal >= 0 ? known_resources(candidate, facts.architecture, *compiler()) : std::nullopt;
               },
           .device = facts.ordinal >= 0 ? std::optional(model_of(facts)) : std::nullopt};
 }

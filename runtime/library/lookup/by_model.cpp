@@ -13,9 +13,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kWalks = 3;    // more starts, or one of each family, gained nothing in leave-one-out
-constexpr int kMostRounds = 12;      // a walk's; most end after four
-constexpr double kLeastGain = 1.04;  // what a walk must gain over the best start; 1 to 1.06 did as well
+constexpr std::size_t kWalks = 3;      // more starts, or one of each family, gained nothing in leave-one-out
+constexpr int kMostRounds = 12;        // a walk's; most end after four
+constexpr std::size_t kCompared = 4;   // candidates whose real registers count
+constexpr double kContradicted = 0.9;  // share of the rate that guessed registers promise
+constexpr double kLeastGain = 1.04;    // what a walk must gain over the best start; 1 to 1.06 did as well
 
 /// The candidate with the widest vectors that are legal here.
 std::optional<Tuning> narrowed(const Problem& problem, const LookupTarget& target, Tuning tuning) {
@@ -26,6 +28,33 @@ std::optional<Tuning> narrowed(const Problem& problem, const LookupTarget& targe
 }
 
 bool is_faster(const Predicted& a, const Predicted& b) { return a.prediction.gstencils > b.prediction.gstencils; }
+
+/// With real registers and spills where the candidate was compiled before.
+Prediction known_or_guessed(const PerformanceModel& model, const LookupTarget& target, const Tuning& tuning) {
+  if (!target.compiled) return model.predict(tuning);
+  return model.predict(tuning, target.compiled({model.problem(), tuning}));
+}
+
+/// The best of the first few up to one that real registers do not contradict.
+Predicted best_as_compiled(const PerformanceModel& model, const LookupTarget& target,
+                           std::span<const Predicted> sorted) {
+  std::optional<Predicted> best;
+  std::vector<std::pair<Tuning, std::string>> contradicted;
+  for (const Predicted& guessed : sorted.first(std::min(kCompared, sorted.size()))) {
+    const Predicted real{guessed.tuning, guessed.start, known_or_guessed(model, target, guessed.tuning)};
+    const double kept = real.prediction.gstencils / guessed.prediction.gstencils;
+    if (!best || is_faster(real, *best)) best = real;
+    if (kept > kContradicted) break;
+    contradicted.emplace_back(
+        real.tuning, fmt::format("passed over {}: with the {} registers that the compiler gives it the model expects "
+                                 "{:.0f} % of its rate",
+                                 code(real.tuning), real.prediction.registers, 100 * kept));
+  }
+  for (const auto& [tuning, note] : contradicted) {
+    if (tuning != best->tuning) best->passed_over.push_back(note);
+  }
+  return *best;
+}
 
 /// From neighbour to neighbour, each time to the best.
 Predicted end_of_walk(const PerformanceModel& model, const LookupTarget& target, Predicted best, Walk walk) {
@@ -76,7 +105,7 @@ std::optional<Tuning> adapted(const Problem& problem, const LookupTarget& target
 }
 
 double expected_rate(const Problem& problem, const LookupTarget& target, const Tuning& tuning) {
-  return PerformanceModel(problem, target.limits, device_of(target)).predict(tuning).gstencils;
+  return known_or_guessed(PerformanceModel(problem, target.limits, device_of(target)), target, tuning).gstencils;
 }
 
 std::optional<Predicted> best_by_model(const Problem& problem, const LookupTarget& target,
@@ -87,14 +116,14 @@ std::optional<Predicted> best_by_model(const Problem& problem, const LookupTarge
   std::erase_if(ranked, [](const Predicted& start) { return !(start.prediction.gstencils > 0); });
   if (ranked.empty()) return std::nullopt;
   std::stable_sort(ranked.begin(), ranked.end(), is_faster);
-  Predicted best = ranked.front();
+  const double best_start = ranked.front().prediction.gstencils;
   const std::size_t walks = walk == Walk::nowhere ? 0 : std::min(kWalks, ranked.size());
   for (std::size_t i = 0; i < walks; ++i) {
     Predicted end = end_of_walk(model, target, ranked[i], walk);
-    const bool gains = end.prediction.gstencils > kLeastGain * ranked.front().prediction.gstencils;
-    if (gains && is_faster(end, best)) best = std::move(end);
+    if (end.prediction.gstencils > kLeastGain * best_start) ranked.push_back(std::move(end));
   }
-  return best;
+  std::stable_sort(ranked.begin(), ranked.end(), is_faster);
+  return best_as_compiled(model, target, ranked);
 }
 
 }  // namespace stencil_tune

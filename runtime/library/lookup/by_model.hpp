@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -27,6 +28,7 @@ struct Predicted {
   Tuning tuning;
   std::size_t start = 0;  ///< which one it comes from
   Prediction prediction;
+  std::vector<std::string> passed_over{};  ///< what came before it, and why it does not
 };
 
 /// How far candidates may go from what won.
@@ -40,8 +42,12 @@ enum class Walk {
 /// to ever better neighbours ends at. The walk has to gain a little, since the starts are known to be good somewhere.
 /// Nothing where no start can run.
 ///
+/// Registers are guessed. One of the best few that was compiled before, and of which the model expects less by a tenth
+/// or more with its real registers and spills, has to be the best with these.
+///
 /// Leave-one-out over bench/results/h200 decided how (2026-11-30; bench/README.md): starts are ranked by the model
 /// alone. A distance between stencils' forms, on its own or beside the model, chose worse.
+/// Recorded candidates decided that real registers count.
 std::optional<Predicted> best_by_model(const Problem& problem, const LookupTarget& target,
                                        std::span<const Tuning> starts, Walk walk);
 

@@ -25,10 +25,11 @@ struct Contender {
   bool stale = false;
   bool other_stencil = false;  ///< another one of the same form won it
   double distance = 0;
-  bool other_pitch = false;  ///< won at these extents, but with rows padded otherwise
-  bool adapted = false;      ///< its vectors are narrower than the winner's, or its rows come another way
-  int other_objective = 0;   ///< how far its race's objective is from the one asked for
-  double fitted_rate = 0;    ///< what the model expects of a candidate that it made of the winner's; 0: it made none
+  bool other_pitch = false;                ///< won at these extents, but with rows padded otherwise
+  bool adapted = false;                    ///< its vectors are narrower than the winner's, or its rows come another way
+  int other_objective = 0;                 ///< how far its race's objective is from the one asked for
+  std::vector<std::string> passed_over{};  ///< by the model
+  double fitted_rate = 0;  ///< what the model expects of a candidate that it made of the winner's; 0: it made none
 };
 
 constexpr double kAdaptingPenalty = 0.48;  // ln(2)^2: one axis twice or half as long
@@ -146,6 +147,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
     evidence.notes.push_back(fmt::format("the performance model fitted {} to this grid and expects ~{:.0f} GStencil/s",
                                          trial.code, contender.fitted_rate));
   }
+  evidence.notes.insert(evidence.notes.end(), contender.passed_over.begin(), contender.passed_over.end());
   if (trial.problem.steps != problem.steps && problem.steps > 1) {
     evidence.notes.push_back(fmt::format("tuned for runs of {} steps", trial.problem.steps));
   }
@@ -238,6 +240,7 @@ Contender by_model(const Problem& problem, const LookupTarget& target, std::span
   Contender chosen = *equals[predicted->start];
   if (predicted->tuning != chosen.tuning) chosen.fitted_rate = predicted->prediction.gstencils;
   chosen.tuning = predicted->tuning;
+  chosen.passed_over = predicted->passed_over;
   return chosen;
 }
 
@@ -303,7 +306,8 @@ std::optional<Choice> predict_choice(const Problem& problem, const LookupTarget&
                     .tuned_pitch = problem.pitch,
                     .gpu = target.gpu.empty() ? target.architecture : target.gpu,
                     .gstencils = best->prediction.gstencils,
-                    .share = best->prediction.share};
+                    .share = best->prediction.share,
+                    .notes = best->passed_over};
   const TrialRecord& origin = *origins[best->start];
   evidence.notes.push_back(fmt::format("nothing like it has won: made of {}, which won for {} in {} at {}", origin.code,
                                        origin.problem.stencil_name, name(origin.problem.type),

@@ -3,6 +3,7 @@
 
 #include "db/records.hpp"
 #include "generator/candidates/constraints.hpp"
+#include "runtime/compile/compiled_kernel.hpp"
 #include "runtime/model/device_model.hpp"
 #include "stencil_tune/kernel.hpp"
 
@@ -26,6 +27,8 @@ struct LookupTarget {
   /// Whether a trial whose template's text has changed still compiles to the machine code that was timed
   /// (same_machine_code.hpp). Empty: the text alone decides.
   std::function<bool(const TrialRecord&, const Problem&)> same_machine_code{};
+  /// What the compiler said of a kernel that was compiled before; nothing where none was. Empty: nobody asks.
+  std::function<std::optional<KernelResources>(const Candidate&)> compiled{};
   std::optional<DeviceModel> device{};  ///< what the performance model knows of it; empty: what its name says
 };
 

@@ -489,6 +489,36 @@ TEST_F(LibraryTest, AStaleWinnerThatCannotBeTunedAnewServesOnAndSaysWhy) {
   EXPECT_EQ(jobs, 1) << "once for each request";
 }
 
+TEST_F(LibraryTest, WhatSpilledWhenItWasPreparedIsPassedOverFromThenOn) {
+  struct Spilling : FakeCompiler {
+    using FakeCompiler::FakeCompiler;
+    CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
+      CompiledKernel kernel = FakeCompiler::compile(source, arch);
+      kernel.resources = {.registers = 255, .spill_bytes = 4000};
+      return kernel;
+    }
+  };
+  std::vector others{heat_winner("direct.bx64.by4", ""), heat_winner("streaming.bx32.by8.cz8.shared", "")};
+  for (WinnerRecord& other : others) other.trial.problem.stencil_key = "another";
+  const TemporaryFolder folder;
+  LibraryParts parts = make_parts();
+  parts.all_winners = [&] { return std::span<const WinnerRecord>(others); };
+  parts.compiler = [&] {
+    return std::make_shared<CachingCompiler>(
+        BinaryCache(folder.path() / "cache"), [this] { return std::make_unique<Spilling>(compiled_); }, "13.0");
+  };
+  const auto code_of_a_process = [&] {
+    Library library = make_library(parts);
+    Kernel kernel = library.lookup(heat());
+    EXPECT_EQ(kernel.match(), Match::predicted);
+    kernel.prepare();
+    return kernel.evidence();
+  };
+  const Evidence first = code_of_a_process(), second = code_of_a_process();
+  EXPECT_NE(second.code, first.code);
+  EXPECT_NE(second.sentence().find("passed over " + first.code), std::string::npos) << second.sentence();
+}
+
 TEST_F(LibraryTest, AStaleWinnersBinaryComesFromTheCache) {
   winners_ = {heat_winner("direct.bx32.by8", "0123456789abcdef")};
   const TemporaryFolder folder;

@@ -337,6 +337,40 @@ TEST(Predict, WhereNoWinnerServesTheModelGoesOnFromWhatWonForOthers) {
       << choice.evidence.sentence();
 }
 
+TEST(Predict, WhatTheCompilerSaidOfACandidateDecidesAmongTheBest) {
+  const Problem problem = cube(512);
+  const Choice guessed = choose(problem, here(), {}, of_others());
+  const auto choose_where = [&](auto compiled) {
+    LookupTarget target = here();
+    target.compiled = compiled;
+    return choose(cube(512), target, {}, of_others());
+  };
+  const auto only_first = [&](const KernelResources& resources) {
+    return [&guessed, resources](const Candidate& candidate) {
+      return candidate.tuning() == guessed.tuning ? std::optional(resources) : std::nullopt;
+    };
+  };
+  const Choice other = choose_where(only_first({.registers = 255, .spill_bytes = 4000}));
+  EXPECT_NE(other.tuning, guessed.tuning);
+  EXPECT_EQ(other.evidence.match, Match::predicted);
+  EXPECT_EQ(other.evidence.gstencils, expected_rate(cube(512), other.tuning));
+  EXPECT_NE(notes_of(other).find("passed over " + guessed.evidence.code + ": with the 255 registers"),
+            std::string::npos)
+      << notes_of(other);
+
+  const PerformanceModel model(problem, here().limits, model_of_architecture("sm_90"));
+  const Choice expected = choose_where(only_first({.registers = model.predict(guessed.tuning).registers}));
+  EXPECT_EQ(expected.tuning, guessed.tuning) << "as the model expects it";
+  EXPECT_EQ(notes_of(expected).find("passed over " + guessed.evidence.code), std::string::npos);
+
+  const Choice all_spill = choose_where([](const Candidate& candidate) {
+    const int bytes = candidate.tuning() == parse_code(kScalar) ? 400 : 40000;
+    return std::optional(KernelResources{.registers = 255, .spill_bytes = bytes});
+  });
+  EXPECT_EQ(all_spill.tuning, parse_code(kScalar)) << "the best of them";
+  EXPECT_EQ(notes_of(all_spill).find("passed over " + all_spill.evidence.code), std::string::npos);
+}
+
 TEST(Predict, AMeasuredWinnerComesBeforeWhatIsPredicted) {
   EXPECT_EQ(choose(cube(512), here(), std::vector{winner(64, kScalar)}, of_others()).evidence.match,
             Match::nearest_size);
