@@ -67,7 +67,8 @@ class Winners {
     return std::nullopt;
   }
 
-  const std::filesystem::path& path() const { return path_; }
+  /// Empty for the one that a program takes by itself, and makes a folder for.
+  std::filesystem::path named() const { return option_.empty() ? std::filesystem::path() : path_; }
   const std::string& note() const { return note_; }
 
  private:
@@ -104,7 +105,7 @@ std::function<bool(const TuningJob&)> tune_into(const std::shared_ptr<Winners>& 
   }
   if (seconds == 0) return {};
   return [winners, seconds, program = options.program](const TuningJob& job) {
-    run_tuner({.program = tuner_program(program), .seconds = seconds, .database = winners->path()}, job);
+    run_tuner({.program = tuner_program(program), .seconds = seconds, .database = winners->named()}, job);
     return true;
   };
 }
@@ -133,7 +134,7 @@ LibraryParts open_parts(const LibraryOptions& options) {
   parts.tune = tune_into(winners, options);
   parts.race_s = race_by_environment();
   parts.race = [winners, program = options.program](const TuningJob& job, double seconds) {
-    run_tuner({.program = tuner_program(program), .seconds = seconds, .is_race = true, .database = winners->path()},
+    run_tuner({.program = tuner_program(program), .seconds = seconds, .is_race = true, .database = winners->named()},
               job);
   };
   parts.compile_in_background = options.compile_in_background;

@@ -66,9 +66,8 @@ std::vector<std::string> tuner_arguments(const TunerOptions& options, const Tuni
                                      options.is_race ? "--race" : "--budget",
                                      fmt::format("{:g}s", options.seconds),
                                      "--device",
-                                     job.device,
-                                     "--db",
-                                     options.database.string()};
+                                     job.device};
+  if (!options.database.empty()) arguments.insert(arguments.end(), {"--db", options.database.string()});
   if (!is_whole_step(problem)) arguments.insert(arguments.end(), {"--stage", std::to_string(problem.stage)});
   return arguments;
 }

@@ -16,10 +16,10 @@ struct TuningJob {
 };
 
 struct TunerOptions {
-  std::string program;   ///< a path, or a name to be found on the PATH
-  double seconds = 0;    ///< for each problem
-  bool is_race = false;  ///< so long the GPU times the best few; else a search takes so long
-  std::filesystem::path database;
+  std::string program;               ///< a path, or a name to be found on the PATH
+  double seconds = 0;                ///< for each problem
+  bool is_race = false;              ///< so long the GPU times the best few; else a search takes so long
+  std::filesystem::path database{};  ///< empty: the user's own
 };
 
 /// What was named, else STENCIL_TUNE_PROGRAM, else "stencil-tune".

@@ -140,6 +140,23 @@ TEST_F(PredictionTest, SeveralProblemsEndInOneTable) {
   EXPECT_EQ(json[3]["dims"], "512x512x512");
 }
 
+TEST_F(PredictionTest, ARaceOfASystemIsOfWholeSteps) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const std::string file = (folder.path() / "two.toml").string();
+  std::ofstream(file) << "name = \"two\"\nrank = 2\nfields = [\"e\", \"h\", \"h_next\", \"e_next\"]\n"
+                         "[[stage]]\nh_next = \"h + 0.1*(e[x+1] - e)\"\n"
+                         "[[stage]]\ne_next = \"e + 0.1*(h_next - h_next[x-1])\"\n"
+                         "[rotate]\nh_next = \"h\"\ne_next = \"e\"\n";
+  const ProgramRun raced =
+      run("--stencil " + file + " --dims 512 --device-model h200 --race 20s --max-trials 2 --json");
+  const auto kernels = nlohmann::json::parse(raced.out, nullptr, false)["kernels"];
+  ASSERT_EQ(kernels.size(), 3u) << raced.out << raced.err;
+  EXPECT_EQ(kernels[1]["kernel"], "fused");
+  EXPECT_EQ(kernels[0]["code"], kernels[1]["code"]);
+  EXPECT_EQ(kernels[2]["not_available"], "not tuned: a race is of whole steps");
+}
+
 TEST_F(PredictionTest, ARunWhoseStepsAreNotFusedSaysWhy) {
   predict("");
   if (!missing_.empty()) GTEST_SKIP() << missing_;

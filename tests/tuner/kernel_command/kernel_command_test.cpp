@@ -360,7 +360,8 @@ TEST_F(KernelCommand, ALookupThatRacesFindsWhatWonTheRace) {
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   FakeDriver driver;
   driver.gpus = {{.name = "Host GPU"}};
-  ::setenv("STENCIL_TUNE_DB", database.c_str(), 1);
+  ::unsetenv("STENCIL_TUNE_DB");
+  ::setenv("XDG_DATA_HOME", (folder.path() / "never tuned").c_str(), 1);
   ::setenv("CPLUS_INCLUDE_PATH", STENCIL_TUNE_TEMPLATES, 1);  // kernels of stencils include the templates
   LibraryParts parts = open_parts({.program = program});
   parts.driver = [&]() -> Driver& { return driver; };
@@ -373,7 +374,7 @@ TEST_F(KernelCommand, ALookupThatRacesFindsWhatWonTheRace) {
   EXPECT_EQ(raced.match(), Match::exact) << raced.evidence().sentence();
   EXPECT_EQ(raced.evidence().code, untuned.evidence().code);
   EXPECT_NE(raced.evidence().sentence().find("it won a race of 20 s at "), std::string::npos);
-  ::unsetenv("STENCIL_TUNE_DB");
+  ::unsetenv("XDG_DATA_HOME");
 }
 
 TEST_F(KernelCommand, ATunedStencilIsComparedAfterFusedSteps) {

@@ -49,12 +49,13 @@ TEST(TuningJob, StartsTheProgramWithTheWholeProblem) {
 
 TEST(TuningJob, ARaceTakesThePlaceOfABudget) {
   const TuningJob one = job();
-  const auto words = tuner_arguments({.program = "", .seconds = 2, .is_race = true, .database = "x"}, one,
-                                     one.problems.front(), "s.toml");
+  const auto words =
+      tuner_arguments({.program = "", .seconds = 2, .is_race = true}, one, one.problems.front(), "s.toml");
   const auto race = std::find(words.begin(), words.end(), "--race");
   ASSERT_NE(race, words.end());
   EXPECT_EQ(*std::next(race), "2s");
   EXPECT_EQ(std::find(words.begin(), words.end(), "--budget"), words.end());
+  EXPECT_EQ(std::find(words.begin(), words.end(), "--db"), words.end()) << "the user's own, which needs no name";
 }
 
 TEST(TuningJob, NamesAStageThatIsNotTheWholeStep) {
