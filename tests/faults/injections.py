@@ -20,9 +20,9 @@ OPTIONS = ("--stencil", "--expr", "--boundary", "--type", "--dims", "--gpu", "--
            "--device-model", "--arch", "--candidates", "--budget", "--seed", "--effort")
 VARIABLES = ("STENCIL_TUNE_DB", "XDG_DATA_HOME", "HOME", "STENCIL_TUNE_CACHE", "STENCIL_TUNE_PRETUNED", "TMPDIR", "LANG",
              "XDG_CACHE_HOME", "STENCIL_TUNE_LOCK_DIR", "TERM", "STENCIL_TUNE_SITE_DB", "STENCIL_TUNE_NVRTC",
-             "STENCIL_TUNE_CAPTURE", "STENCIL_TUNE_KERNELS", "STENCIL_TUNE_PROGRAM", "STENCIL_TUNE_RACE")
+             "STENCIL_TUNE_CAPTURE", "STENCIL_TUNE_KERNELS", "STENCIL_TUNE_PROGRAM")
 LIBRARY_VARIABLES = ("STENCIL_TUNE_KERNELS", "STENCIL_TUNE_PROGRAM", "STENCIL_TUNE_NVRTC", "STENCIL_TUNE_SITE_DB",
-                     "STENCIL_TUNE_DB", "STENCIL_TUNE_CACHE")
+                     "STENCIL_TUNE_DB", "STENCIL_TUNE_CACHE", "STENCIL_TUNE_RACE")
 PYTHON_VARIABLES = {"STENCIL_TUNE_LIBRARY": "_native.library()", "STENCIL_TUNE_REFERENCE": "_reference._load()",
                     "STENCIL_TUNE_PROGRAM": "_program.main()"}
 CONFIGURATION = "BLOCK=64"

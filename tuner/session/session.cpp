@@ -27,6 +27,7 @@ namespace {
 
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr double kDropFactor = 1.5;
+constexpr double kRaceCapMs = 150;  // a trial's in a race of few, whose finalists are timed again
 constexpr std::size_t kIncumbents = 3;
 constexpr int kAwaited = 3;  // kernels that fuse steps: winners that ship come first, then the model's optima
 constexpr double kChoosingAtOnceS = 1, kChoosingShare = 0.3;  // the share is that of the budget
@@ -69,7 +70,7 @@ class Session {
               {.budget_s = options.budget_s,
                .most_s = latest_end_s(options),
                .spent_s = options.spent_s,
-               .is_run = parts.subject.steps() > 1 && !options.predicted,
+               .is_run = parts.subject.steps() > 1 && !options.predicted && !options.race_against,
                .least_load_s = races_under_load(parts.subject, options) ? load_race_s(options.race, 1) : 0}) {}
 
   SessionResult run() {
@@ -279,6 +280,7 @@ class Session {
     }
     MeasurePlan plan;
     plan.drop_factor = kDropFactor;
+    if (options_.race_against) plan.cap_ms = kRaceCapMs;
     // Baselines stand in the final table: they are timed to the end however slow they are.
     if (!queue_.is_baseline(candidate) && best_) plan.best_ms = best_->timing.median_ms;
     devices_.submit(std::move(compiled), plan);

@@ -763,6 +763,7 @@ TEST_F(RaceSessionTest, TakesTheDeviceForAsLongAsSaid) {
   EXPECT_TRUE(result.winner->raced);
   EXPECT_GE(device.ran.size(), 10u);
   EXPECT_LE(result.seconds, 2.2) << "from when it was ready";
+  EXPECT_LT(device.plans.at(kRival).cap_ms, MeasurePlan{}.cap_ms) << "there is time for more candidates";
   EXPECT_TRUE(device.under_load.empty());
   EXPECT_EQ(result.winner->objective, Objective::burst);
   EXPECT_EQ(result.winner->session.substr(0, 15), "race of 2 s at ");
