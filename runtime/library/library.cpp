@@ -142,11 +142,13 @@ std::shared_ptr<Kernel::State> Library::Impl::race(const Request& request, const
       forget();
     });
   }
+  std::string note = "it did not race: " + no_race;
   if (no_race.empty()) {
     Misses misses(facts);
-    return make(request, facts, misses);
+    state = make(request, facts, misses);
+    if (state->run_evidence.loss.empty()) return state;
+    note = "it raced, but no winner of just this came of it";
   }
-  const std::string note = "it did not race: " + no_race;
   state->run_evidence.notes.push_back(note);
   for (StageKernel& stage : state->plan.front().stages) stage.evidence.notes.push_back(note);
   return state;

@@ -292,11 +292,13 @@ WorkerOptions worker_options(const Target& target, const TuningSettings& setting
   workers.architecture = target.architecture;
   workers.seed = settings.seed;
   workers.compile_width = settings.jobs;
+  if (settings.session.race_against) {  // its budget begins later, and what would run untuned may take its time
+    workers.start_deadline_s = 30;      // another session may have the GPU for longer
+    return workers;
+  }
   workers.compile_deadline_s = compile_deadline_s(settings.session.budget_s, workers.compile_deadline_s);
   workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
-  constexpr double kLongestStartS = 30;  // a race's, whose budget begins afterwards: another session may have the GPU
-  workers.start_deadline_s = std::min(workers.start_deadline_s,
-                                      settings.session.race_against ? kLongestStartS : latest_end_s(settings.session));
+  workers.start_deadline_s = std::min(workers.start_deadline_s, latest_end_s(settings.session));
   return workers;
 }
 

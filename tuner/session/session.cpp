@@ -80,7 +80,7 @@ class Session {
     submit_ahead();  // compiling goes on while the device makes ready
     result_.choosing_seconds = time_.elapsed_s() - options_.spent_s;
     result_.stopped = make_ready() ? search() : parts_.stop ? StopReason::interrupted : StopReason::budget;
-    if (result_.stopped != StopReason::interrupted && result_.was_ready) race();
+    if (result_.stopped != StopReason::interrupted && result_.was_ready && !lacks_rival_) race();
     return conclude();
   }
 
@@ -137,7 +137,10 @@ class Session {
                                     [&](const std::string& candidate) { return !fuses(candidate); });
     if (parts_.compilers.width() == 1 && plain != warm_starts.end()) std::rotate(warm_starts.begin(), plain, plain + 1);
     for (const std::string& candidate : warm_starts) {
-      if (options_.race_against == candidate) queue_.add_before_all(candidate);
+      if (options_.race_against == candidate) {
+        queue_.add_before_all(candidate);
+        lacks_rival_ = true;
+      }
       queue_.add_warm_start(candidate);
     }
     for (const NamedCandidate& baseline : parts_.baselines) {
@@ -317,6 +320,8 @@ class Session {
 
   void finish(TrialRecord trial, bool dropped) {
     const bool ok = trial.outcome == Outcome::ok;
+    const bool is_known_of = !deserves_another_try(trial.outcome) && trial.outcome != Outcome::timeout;
+    if (options_.race_against == trial.code && is_known_of) lacks_rival_ = false;
     trial.id = store(trial);
     awaited_.erase(trial.code);
     ++result_.trials;
@@ -462,6 +467,7 @@ class Session {
   std::set<std::string> cannot_run_;  // codes of stored trials that cannot run
   std::set<std::string> remainders_;  // what finalists leave over, timed for the rate of a run alone
   bool awaits_rival_ = false;         // SessionOptions::race_against is being compiled
+  bool lacks_rival_ = false;          // nobody knows how fast it is
   int left_to_await_ = kAwaited;
   std::set<std::string> awaited_;      // codes: the search does not end before them
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it

@@ -35,7 +35,8 @@ struct SessionOptions {
   double spent_s = 0;            ///< what of the budget was spent before the session
   std::optional<LongerSession> longer{};
   /// A race of few: the budget is the device's, it begins when that is ready, and the session ends with it, but not
-  /// before this candidate was timed, which would run untuned. Nothing races under load, and no remainders are timed.
+  /// before this candidate was timed, which would run untuned: where the machine kept it from that, nothing wins.
+  /// Nothing races under load, and no remainders are timed.
   /// "": none would; empty: no such race.
   std::optional<std::string> race_against{};
   int max_trials = 0;  ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders

@@ -425,6 +425,16 @@ TEST_F(RaceTest, ThatFailsLeavesWhatThereIsAndSaysWhy) {
   }
 }
 
+TEST_F(RaceTest, WithoutAWinnerIsSaid) {
+  LibraryParts parts = make_parts();
+  parts.race = [](const TuningJob&, double) {};
+  Library library = make_library(std::move(parts));
+  const Kernel kernel = library.lookup(asked());
+  EXPECT_EQ(kernel.match(), Match::default_candidate);
+  EXPECT_NE(kernel.evidence().sentence().find("it raced, but no winner of just this"), std::string::npos)
+      << kernel.evidence().sentence();
+}
+
 TEST_F(RaceTest, IsForAllRequestsWhereTheLibrarySaysSoButForGpusByName) {
   LibraryParts parts = make_parts();
   parts.race_s = 2;

@@ -794,6 +794,16 @@ TEST_F(RaceSessionTest, OfNoTimeOrOneCompilerTimesWhatWouldRunUntunedFirst) {
   EXPECT_EQ(result.winner->code, kRival);
 }
 
+TEST_F(RaceSessionTest, HasNoWinnerWhereWhatWouldRunUntunedWasNotCompiledInTime) {
+  compilers.outcome = [](const Tuning& tuning) {
+    return code(tuning) == kRival ? Outcome::compile_timeout : Outcome::ok;
+  };
+  const SessionResult result = race();
+  EXPECT_GT(result.trials, 1);
+  EXPECT_TRUE(device.raced.empty());
+  EXPECT_FALSE(result.winner) << "it may be slower";
+}
+
 TEST_F(RaceSessionTest, PassesOverWhatIsWrongOrDoesNotCompile) {
   device.outcome = [](const Tuning& tuning) { return tuning.block_x == 64 ? Outcome::wrong_result : Outcome::ok; };
   compilers.outcome = [](const Tuning& tuning) {
