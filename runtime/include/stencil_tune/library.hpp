@@ -29,9 +29,9 @@ struct Request {
   int steps = 1;                ///< steps of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
   /// Seconds for a race where the match may cost something (Evidence::loss); 0: what STENCIL_TUNE_RACE says ("2s"),
   /// else none. lookup() then waits: the installed `stencil-tune` compiles and verifies what would run, what won for
-  /// the like and what the model ranks first, and times them for so long on the request's GPU. The fastest is kept in
-  /// the database as a winner, and its notes say so. Once for each request. Where the race is not to be had or finds
-  /// nothing, a note says why. prepare() is no place for it: alignment, match and spare buffers are the kernel's own.
+  /// similar problems and what the model ranks first, and times them for so long on the request's GPU. The fastest is
+  /// kept in the database as a winner. Once for each request. A note of the evidence says that it won a race, or why
+  /// there was none. lookup() races, and not prepare(), because alignment, match and spare buffers are the kernel's own.
   double race_s = 0;
   Objective objective =
       Objective::time;  ///< which winner, where there are several; another one where it is all there is
