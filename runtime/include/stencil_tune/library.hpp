@@ -31,7 +31,7 @@ struct Request {
   /// else none. lookup() then waits: the installed `stencil-tune` compiles and verifies what would run, what won for
   /// similar problems and what the model ranks first, and times them for so long on the request's GPU. The fastest is
   /// kept in the database as a winner. Once for each request. A note of the evidence says that it won a race, or why
-  /// there was none. lookup() races, and not prepare(), because alignment, match and spare buffers are the kernel's own.
+  /// there was none. lookup() races, not prepare(): alignment, match and spare buffers are the kernel's own.
   double race_s = 0;
   Objective objective =
       Objective::time;  ///< which winner, where there are several; another one where it is all there is
