@@ -7,6 +7,7 @@
     bench/peers/python_peers.py --library        rates through Python beside those of the tuner, the same kernels
     bench/peers/python_peers.py --calls          microseconds of a call, beside an empty kernel of CuPy
     bench/peers/python_peers.py --gradients      gradients of 100 steps of heat, 512^3, beside the run itself
+    bench/peers/python_peers.py --shots          shots and what their records say of the material, memory too
     ... --records FILE                           adds what was measured to it, a line of JSON each, as it goes
     ... --scale 16                               extents divided by 16: a quick try, on the CPU where there is no GPU
 
@@ -30,6 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import peer_calls  # noqa: E402
 import peer_gradients  # noqa: E402
+import peer_shots  # noqa: E402
 from peer_clock import DEVICE, ON_GPU, fastest_lookup, seconds  # noqa: E402
 from peer_systems import SYSTEMS  # noqa: E402
 from peer_updates import UPDATES, Update  # noqa: E402
@@ -212,6 +214,7 @@ def main():
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--gradients", action="store_true")
     parser.add_argument("--library", action="store_true")
+    parser.add_argument("--shots", action="store_true")
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS")
     parser.add_argument("--scale", type=int, default=1, metavar="N")
     parser.add_argument("--records", metavar="FILE")
@@ -226,7 +229,7 @@ def main():
                 file.write(json.dumps(record) + "\n")
 
     sections = [(options.calls, peer_calls.calls), (options.gradients, peer_gradients.gradients),
-                (options.library, library)]
+                (options.library, library), (options.shots, peer_shots.shots)]
     failures = 0
     for section in [run for wanted, run in sections if wanted] or [rates]:
         try:

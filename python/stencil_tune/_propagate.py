@@ -12,7 +12,8 @@ import torch
 
 from . import _values
 from ._errors import ArgumentError
-from ._gradients.propagation import Propagation, Shot, checkpoint_stride
+from ._gradients.propagation import Propagation, checkpoint_stride
+from ._gradients.shot import Shot
 from ._points import Positions, as_positions
 from ._request import as_steps, boundary_text
 from ._stencil import Stencil, require_stencil

@@ -26,7 +26,8 @@ from ._arguments import FieldOrder
 from ._errors import ArgumentError
 from ._gradients.edges import edges_of, outside_layers, shell
 from ._gradients.padding import ArrayOperations
-from ._gradients.propagation import Propagation, Shot, checkpoint_stride
+from ._gradients.propagation import Propagation, checkpoint_stride
+from ._gradients.shot import Shot
 from ._gradients.run import Run
 from ._points import Positions, as_positions
 from ._request import Grid, as_steps, boundary_text, checked

@@ -54,7 +54,7 @@ _library.define("run(Tensor[] fields, Tensor? coefficients, str stencil, str bou
 _library.define("run_one(Tensor field, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor")
 _library.define("advance(Tensor[] fields, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor[]")
 _library.define("advance_backward(Tensor[] fields, Tensor[] gradients, Tensor? coefficients, str stencil, "
-                "str boundary, int steps, bool for_fields, bool for_coefficients) -> Tensor[]")
+                "str boundary, int steps, bool[] wanted, bool for_coefficients) -> Tensor[]")
 
 
 _Call = tuple[str, str, int, int]  # stencil, boundary, steps, generation
@@ -113,17 +113,16 @@ def _remember_quick(kind: tuple[Any, ...], run: Run, fields: Sequence[torch.Tens
 
 
 def _advance_backward(fields: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], coefficients: torch.Tensor | None,
-                      stencil: str, boundary: str, steps: int, for_fields: bool,
+                      stencil: str, boundary: str, steps: int, wanted: Sequence[bool],
                       for_coefficients: bool) -> list[torch.Tensor]:
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
-        back, of_coefficients = run.backward([field.contiguous() for field in fields],
-                                             [gradient.contiguous() for gradient in gradients],
-                                             by_name(run.stencil, coefficients), for_coefficients, for_fields)
-        if not for_fields:
-            back = []
+        found, of_coefficients = run.backward([field.contiguous() for field in fields],
+                                              [gradient.contiguous() for gradient in gradients],
+                                              by_name(run.stencil, coefficients), for_coefficients,
+                                              [name for name, is_wanted in zip(run.stencil.inputs, wanted) if is_wanted])
         back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
-                for field, gradient in zip(fields, back)]
+                for field, gradient, is_wanted in zip(fields, found, wanted) if is_wanted]
         if coefficients is not None and for_coefficients:
             zero = fields[0].new_zeros((), dtype=torch.float64)
             values = torch.stack([of_coefficients.get(name, zero) for name in run.stencil.coefficients])
@@ -151,10 +150,10 @@ def _fake_one(field: torch.Tensor, coefficients: torch.Tensor | None, stencil: s
 
 
 def _fake_backward(fields: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], coefficients: torch.Tensor | None,
-                   stencil: str, boundary: str, steps: int, for_fields: bool, for_coefficients: bool) -> list[torch.Tensor]:
-    back = []
-    if for_fields:
-        back = [torch.empty_like(field, memory_format=torch.contiguous_format) for field in fields]
+                   stencil: str, boundary: str, steps: int, wanted: Sequence[bool],
+                   for_coefficients: bool) -> list[torch.Tensor]:
+    back = [torch.empty_like(field, memory_format=torch.contiguous_format)
+            for field, is_wanted in zip(fields, wanted) if is_wanted]
     if for_coefficients:
         back.append(torch.empty_like(coefficients))
     return back
@@ -177,21 +176,21 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 def _backward(ctx: Any, gradients: Sequence[torch.Tensor]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
     fields, coefficients = list(saved[:ctx.count]), saved[ctx.count] if ctx.has_coefficients else None
-    for_fields = any(field.requires_grad for field in fields)
+    wanted = list(ctx.needs_input_grad[0])
     for_coefficients = ctx.has_coefficients and ctx.needs_input_grad[1]
-    back = torch.ops.stencil_tune.advance_backward(fields, list(gradients), coefficients, *ctx.call, for_fields,
-                                                   for_coefficients)
-    of_coefficients = back[-1] if for_coefficients else None
-    return list(back[:ctx.count]) if for_fields else [None] * ctx.count, of_coefficients, None, None, None
+    back = iter(torch.ops.stencil_tune.advance_backward(fields, list(gradients), coefficients, *ctx.call, wanted,
+                                                        for_coefficients))
+    of_fields = [next(back) if is_wanted else None for is_wanted in wanted]
+    return of_fields, next(back) if for_coefficients else None, None, None, None
 
 
 torch.library.register_autograd("stencil_tune::advance", _backward, setup_context=_remember, lib=_library)
 
 
 def _remember_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    fields, _, coefficients, stencil, boundary, steps, _, for_coefficients = inputs
+    _, _, coefficients, stencil, boundary, steps, wanted, for_coefficients = inputs
     ctx.call = stencil, boundary, steps
-    ctx.count, ctx.for_coefficients = len(fields), for_coefficients
+    ctx.wanted, ctx.for_coefficients = wanted, for_coefficients
     ctx.save_for_backward(*([coefficients] if coefficients is not None else []))
 
 
@@ -203,8 +202,10 @@ def _backward_of_backward(ctx: Any, gradients: Sequence[torch.Tensor]) -> tuple[
             coefficients is not None and coefficients.requires_grad):
         raise ArgumentError("a gradient of a gradient: it is known for the fields of stencils whose steps are weighted "
                             "sums of them, without gradients of coefficients")
-    after = torch.ops.stencil_tune.advance(list(gradients), coefficients, stencil, boundary, steps)
-    return [None] * ctx.count, list(after), None, None, None, None, None, None
+    given = iter(gradients)
+    fields = [next(given) if is_wanted else torch.zeros_like(gradients[0]) for is_wanted in ctx.wanted]
+    after = torch.ops.stencil_tune.advance(fields, coefficients, stencil, boundary, steps)
+    return [None] * len(fields), list(after), None, None, None, None, None, None
 
 
 torch.library.register_autograd("stencil_tune::advance_backward", _backward_of_backward,

@@ -148,7 +148,7 @@ def test_coefficients_alone_take_no_checkpoints(definition, boundary, monkeypatc
     gradients = [integers(10 + i) for i in range(len(run.state))]
     _, by_checkpoints = run._step_by_step(inputs, gradients, None, True, {})
     monkeypatch.setattr(Run, "_states_from_the_last", None)
-    back, total = run.backward(inputs, gradients, None, for_coefficients=True, for_fields=False)
+    back, total = run.backward(inputs, gradients, None, for_coefficients=True, wanted=())
     assert back == [None] * len(inputs)
     assert total == {name: pytest.approx(value, rel=1e-12) for name, value in by_checkpoints.items()}
 

@@ -7,7 +7,8 @@ from test_gradient import Numpy, dot
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients.propagation import Propagation, Shot
+from stencil_tune._gradients.propagation import Propagation
+from stencil_tune._gradients.shot import Shot
 from stencil_tune._gradients.steps_back import steps_back
 
 STEPS = 9

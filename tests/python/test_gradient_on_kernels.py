@@ -7,8 +7,9 @@ from test_gradient import Numpy
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients.propagation import Propagation, Shot
+from stencil_tune._gradients.propagation import Propagation
 from stencil_tune._gradients.run import Run
+from stencil_tune._gradients.shot import Shot
 from stencil_tune._kernel import Kernel
 
 UPWIND = "u_next = u + alpha * (u[x-1] + 2*u[x+1] + 3*u[y-1] + 2*u[y+1] - 8*u); alpha = 0.0625"

@@ -6,9 +6,9 @@
 //     bar of f       = g - g[x+1]     from the gradient g of u_next
 //     gradient of u  = g - a bar + (a bar)[x-1]
 //
-// Expressions that are the same but for a shift are one part of the update, as f and f[x-1] are. What flows back to a part
-// is the sum over all that read it, each at the cell that reads: so a part's gradient is made once a cell, where the
-// partial derivatives of the update by each cell that it reads have a product for each way there.
+// Expressions that are the same but for a shift are one part of the update, as f and f[x-1] are. What flows back to a
+// part is the sum over all that read it, each at the cell that reads: so a part's gradient is made once a cell, where
+// the partial derivatives of the update by each cell that it reads have a product for each way there.
 #pragma once
 
 #include "generator/stencil/derivatives/differentiated.hpp"

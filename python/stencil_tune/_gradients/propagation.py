@@ -8,80 +8,16 @@ what is made of them again.
 
 from __future__ import annotations
 
-import itertools
 import math
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
-from .._arguments import KernelBase
 from .._lookup import kernel_for
-from .._points import PointsBase, Positions
-from .._request import Grid
 from .._stencil import Stencil
 from .edges import edges_of, outside_layers
 from .padding import ArrayOperations
 from .run import Run
+from .shot import Cells, Shot
 from .steps_back import steps_back
-
-
-class Cells(NamedTuple):
-    """The cells of one field at which points are, as arrays of a library."""
-
-    places: Any  #: in the flat array
-    points: Any  #: columns of series or records
-    weights: Any
-
-
-class Shot:
-    """Where sources and receivers are, for kernels and arrays alike.
-
-    Args:
-        sources, receivers: positions by field, as Kernel.place_points() takes them.
-    """
-
-    def __init__(self, sources: Positions, receivers: Positions):
-        self.positions = sources, receivers
-        counts = [len(list(positions)) for positions in sources.values()]
-        self.columns = {field: range(stop - count, stop)  #: of series, by field
-                        for field, count, stop in zip(sources, counts, itertools.accumulate(counts))}
-        self.sources = sum(counts)
-        self.receivers = sum(len(list(positions)) for positions in receivers.values())
-        self._others: dict[Stencil, Shot] = {}
-        self._placed: dict[tuple[Any, bool], Any] = {}
-        self._cells: dict[tuple[Any, ...], tuple[dict[str, Cells], dict[str, Cells]]] = {}
-
-    def another(self, stencil: Stencil, sources: Positions, receivers: Positions) -> Shot:
-        """One for another stencil, made once."""
-        if stencil not in self._others:
-            self._others[stencil] = Shot(sources, receivers)
-        return self._others[stencil]
-
-    def placed(self, kernel: Any, records: bool) -> Any:
-        """For a kernel, with receivers or without; None where there are no points."""
-        if not self.sources and not (records and self.receivers):
-            return None
-        key = kernel, records
-        if key not in self._placed:
-            self._placed[key] = kernel.place_points(self.positions[0], self.positions[1] if records else {})
-        return self._placed[key]
-
-    def cells(self, stencil: Stencil, like: Any, ops: ArrayOperations) -> tuple[dict[str, Cells], dict[str, Cells]]:
-        """Cells of sources and of receivers, by field, for arrays like this one."""
-        key = tuple(like.shape), str(getattr(like, "device", "")), str(like.dtype)
-        if key not in self._cells:
-            points = PointsBase(KernelBase(stencil, Grid(tuple(like.shape)[::-1], 0, "f32", "hold", 1)), *self.positions, 1)
-            self._cells[key] = (_by_field(stencil, points._source_cells, like, ops),
-                                _by_field(stencil, points._receiver_cells, like, ops))
-        return self._cells[key]
-
-
-def _by_field(stencil: Stencil, cells: Any, like: Any, ops: ArrayOperations) -> dict[str, Cells]:
-    rows: dict[str, list[tuple[int, int, float]]] = {}
-    for at in cells:
-        place = 0
-        for index, extent in zip(reversed(at.cell[:stencil.rank]), like.shape):
-            place = place * extent + index
-        rows.setdefault(stencil.fields[at.field], []).append((place, at.point, at.weight))
-    return {field: Cells(*(ops.numbers(like, list(column)) for column in zip(*found))) for field, found in rows.items()}
 
 
 class Propagation(Run):
@@ -92,8 +28,6 @@ class Propagation(Run):
                  series: Any = None, stride: int = 0, origin: Sequence[int] | None = None, first: int = 0):
         super().__init__(stencil, boundary, steps, operations, origin, first)
         self.shot, self.series, self.stride = shot, series, stride or steps
-        self.of_series: Any = None
-        self._of_records: Any = None
         self._kept: dict[str, Any] = {}
         self._sources: dict[str, Cells] = {}
         self._receivers: dict[str, Cells] = {}
@@ -108,10 +42,6 @@ class Propagation(Run):
         if len(self.starts) == 1:
             return []
         return [name for name in self.state if self.stride > 1 or self._newer(name) in self.stencil.outputs]
-
-    def _newer(self, name: str) -> str:
-        """The field that becomes this one after a step."""
-        return self.stencil.fields[self.stencil._next[self.fields[name]]]
 
     @property
     def starts(self) -> range:

@@ -24,6 +24,8 @@ from . import fused_back
 from .edges import (Edge, around, edge_coefficients, edges_of, is_hold_alone, is_periodic, outside_layers, shell,
                     widths_with_room, zeros_outside)
 from .padding import ArrayOperations, extended, folded, padded_with_zeros
+from .shot import Shot
+from .steps_back import steps_back
 
 _FEW_COEFFICIENTS = 2  # each gets a run of tangents, in place of checkpoints
 _FEW_STEPS = 4  # checkpoints of no more steps cost less than one more kernel to compile
@@ -66,6 +68,10 @@ class Run:
         self.ops = operations
         self.origin = tuple(origin) if origin is not None else (0,) * stencil.rank
         self.first = first  # number of the first step
+        self.shot = Shot({}, {})  # runs with points have one, a series, and gradients of both
+        self.series: Any = None
+        self.of_series: Any = None
+        self._of_records: Any = None
         self.fields = {name: place for place, name in enumerate(stencil.fields)}
         self.state = [stencil.fields[place] for place in stencil._state]
         if not self.state:
@@ -128,11 +134,14 @@ class Run:
         return any(stage.needs_states for stage in self.stages)
 
     def backward(self, inputs: Sequence[Any], gradients: Sequence[Any], coefficients: Mapping[str, float] | None,
-                 for_coefficients: bool = False, for_fields: bool = True) -> tuple[list[Any], dict[str, Any]]:
-        """Gradients of the inputs (None: zero, or not asked for), and of the coefficients where they are asked for.
+                 for_coefficients: bool = False, wanted: Sequence[str] | None = None) -> tuple[list[Any], dict[str, Any]]:
+        """Gradients of the inputs (None: zero, or not wanted), and of the coefficients where they are asked for.
 
         gradients: of the state after the run. They and the inputs stay as they are.
+        wanted: of the inputs; None: all.
         """
+        wanted = self.stencil.inputs if wanted is None else wanted
+        for_fields = bool(wanted)
         self._settle(tuple(gradients[0].shape))
         edges = edges_of(self.stencil, self.boundary, tuple(gradients[0].shape))
         total: dict[str, Any] = {}
@@ -146,6 +155,10 @@ class Run:
             return [None] * len(inputs), total
         if not for_coefficients and self._runs_as_one(edges):
             return [self._run_back(gradients[0], coefficients, edges)], total
+        asked = [*wanted, *(self.stencil.coefficients if for_coefficients else ())]
+        if self.fuses_back and (back := steps_back(self, gradients[0], asked)) is not None:
+            of_fields, of_coefficients = back.gradients(inputs, gradients, coefficients)
+            return [of_fields.get(name) for name in self.stencil.inputs], {**total, **of_coefficients}
         return self._step_by_step(inputs, gradients, coefficients, for_coefficients, total)
 
     def _settle(self, shape: tuple[int, ...]) -> None:
@@ -301,9 +314,13 @@ class Run:
             now[to][slab] += gradient[slab]
             gradient[slab] = 0
 
+    def _newer(self, name: str) -> str:
+        """The field that becomes this one after a step."""
+        return self.stencil.fields[self.stencil._next[self.fields[name]]]
+
     def _before_rotation(self, back: Mapping[str, Any]) -> dict[str, Any]:
         """Gradients of the state by the fields that it came from."""
-        return {self.stencil.fields[self.stencil._next[self.fields[name]]]: gradient for name, gradient in back.items()}
+        return {self._newer(name): gradient for name, gradient in back.items()}
 
     def _layers_of(self, output: str) -> str:
         """The field whose held layers an output has."""

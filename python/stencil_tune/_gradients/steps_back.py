@@ -14,10 +14,11 @@ from .._stencil import Stencil
 from .edges import Edge, edges_of, shell
 
 if TYPE_CHECKING:
-    from .propagation import Propagation, Shot
+    from .run import Run
+    from .shot import Shot
 
 
-def steps_back(run: "Propagation", like: Any, wanted: Sequence[str]) -> "StepsBack | None":
+def steps_back(run: "Run", like: Any, wanted: Sequence[str]) -> "StepsBack | None":
     """For arrays like this one. None where the adjoint step is not known, has no kernel, or is not right at some edges:
     it leaves out what held layers get.
 
@@ -60,7 +61,7 @@ def _masked_axes(stencil: Stencil, adjoint: Stencil, edges: Sequence[Edge], poin
 
 
 class StepsBack:
-    def __init__(self, run: "Propagation", adjoint: Stencil, edges: Sequence[Edge], constants: Sequence[str],
+    def __init__(self, run: "Run", adjoint: Stencil, edges: Sequence[Edge], constants: Sequence[str],
                  between: Sequence[str], masked: str):
         self.run, self.adjoint, self.edges, self.constants, self.between = run, adjoint, edges, constants, between
         self.boundary = ",".join(f"{axis}={'zero' if axis in masked else edge.kind}"

@@ -152,7 +152,7 @@ def test_opcheck(heat):
     torch.library.opcheck(torch.ops.stencil_tune.advance, ([rand(6, 8, requires_grad=True)], alpha, name, "hold", 2))
     torch.library.opcheck(torch.ops.stencil_tune.advance, ([rand(6, 8)], None, name, "periodic", 1))
     torch.library.opcheck(torch.ops.stencil_tune.advance_backward,
-                          ([rand(6, 8)], [rand(6, 8)], alpha.detach(), name, "hold", 2, True, True))
+                          ([rand(6, 8)], [rand(6, 8)], alpha.detach(), name, "hold", 2, [True], True))
     torch.library.opcheck(torch.ops.stencil_tune.run, ([rand(6, 8)], alpha.detach(), name, "hold", 2))
     torch.library.opcheck(torch.ops.stencil_tune.run_one, (rand(6, 8), None, name, "hold", 2))
 
