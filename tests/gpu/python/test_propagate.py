@@ -143,9 +143,12 @@ def test_refusals(wave):
         slope.sum().backward()
 
 
-def test_the_example_inverts():
-    example = pathlib.Path(__file__).resolve().parents[3] / "examples" / "python" / "fwi.py"
-    sizes = [] if HAS_GPU else ["--cells", "24", "--iterations", "6", "--shots", "1"]
-    done = subprocess.run([sys.executable, example, *sizes], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          check=False)
+@pytest.mark.parametrize("example, sizes", [
+    ("fwi", ["--cells", "24", "--iterations", "6", "--shots", "1"]), ("migration", ["--cells", "64", "--shots", "1"]),
+    ("source_location", ["--cells", "40"]), ("splitter", ["--scale", "1", "--iterations", "6"])])
+def test_examples_find_what_they_look_for(example, sizes):
+    """They say so themselves."""
+    path = pathlib.Path(__file__).resolve().parents[3] / "examples" / "python" / f"{example}.py"
+    done = subprocess.run([sys.executable, path, *([] if HAS_GPU else sizes)], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
     assert done.returncode == 0, done.stdout
