@@ -12,7 +12,7 @@ import torch
 
 from . import _values
 from ._errors import ArgumentError
-from ._gradients.propagation import Propagation, checkpoint_stride
+from ._gradients.propagation import REVERSED, Propagation, checkpoint_stride
 from ._gradients.shot import Shot
 from ._points import Positions, as_positions
 from ._request import as_steps, boundary_text
@@ -21,7 +21,7 @@ from ._torch_operations import OPERATIONS, by_name, coefficient_tensor, series_t
 from .models import Model
 
 _MOST_SHOTS = 64  # with tables on the GPU
-_ALL_STATES, _CHECKPOINTS = "device", "recompute"
+_ALL_STATES, _CHECKPOINTS, _REVERSAL = "device", "recompute", "reverse"
 _Tensors = Sequence[torch.Tensor]
 
 
@@ -131,7 +131,7 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.counts = len(fields), len(run.state), bool(run.shot.receivers)
     ctx.given = series is not None, coefficients is not None
     ctx.call = call, stride
-    kept = output[len(run.state) + bool(run.shot.receivers):]
+    kept = output[:len(run.state)] if stride == REVERSED else output[len(run.state) + bool(run.shot.receivers):]
     ctx.save_for_backward(*fields, *(each for each in (series, coefficients) if each is not None), *kept)
 
 
@@ -221,6 +221,9 @@ def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, for_
     """Steps from one kept state to the next; 0 where gradients depend on none."""
     if not torch.compiler.is_compiling() and not for_coefficients and not _call_of(call).run().needs_states:
         return 0
+    if storage == _REVERSAL:
+        _call_of(call).run().check_reversal()
+        return REVERSED
     if storage is None:
         storage = _CHECKPOINTS if torch.compiler.is_compiling() or not _fits(call, like) else _ALL_STATES
     return 1 if storage == _ALL_STATES else checkpoint_stride(steps)
@@ -237,7 +240,7 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
               sources: Positions | None = None, series: torch.Tensor | None = None, receivers: Positions | None = None,
               boundary: str | Mapping[str, str] = "hold",
               coefficients: torch.Tensor | Mapping[str, float] | None = None, origin: Sequence[int] | None = None,
-              step: int = 0, storage: Literal["device", "recompute"] | None = None) -> Propagated:
+              step: int = 0, storage: Literal["device", "recompute", "reverse"] | None = None) -> Propagated:
     """A run with sources and receivers: the last state and the records, with gradients of fields, series and coefficients.
 
     Gradients are those of the discrete run, to rounding, for every boundary and with absorbing layers. They take a run
@@ -259,8 +262,9 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
         origin: coordinates of the first cell, (z, y, x), for definitions that use coordinates.
         step: number of the first step, for definitions that use it.
         storage: what is kept of the states that gradients depend on. "device": every one. "recompute": every
-            sqrt(steps)-th, and those between are made again, which takes another run. None: every one where half of
-            the memory that is free takes them. Gradients are the same.
+            sqrt(steps)-th, and those between are made again, which takes another run. "reverse": none; the last state is
+            taken back step by step, where `stencil.reversed()` is known: rounding of both runs adds up. None: every one
+            where half of the memory that is free takes them, else "recompute". Gradients are the same but for rounding.
 
     Raises:
         ArgumentError: tensors that do not go together, a field that is not there, a point outside of the grid or in a
@@ -271,8 +275,8 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
         ready = stencil.fields
         stencil = stencil.stencil
     require_stencil(stencil)
-    if storage not in (None, _ALL_STATES, _CHECKPOINTS):
-        _values.refuse(storage, "storage", f'"{_ALL_STATES}", "{_CHECKPOINTS}" or None is needed')
+    if storage not in (None, _ALL_STATES, _CHECKPOINTS, _REVERSAL):
+        _values.refuse(storage, "storage", f'"{_ALL_STATES}", "{_CHECKPOINTS}", "{_REVERSAL}" or None is needed')
     given = {} if fields is None else _values.named(fields, "fields")
     inputs = _inputs_of(stencil, given, {name: ready[name] for name in stencil.inputs if name in ready})
     steps, of_sources, of_receivers = as_steps(steps), as_positions(sources, "sources"), as_positions(receivers, "receivers")

@@ -126,6 +126,14 @@ class Stencil:
         axes = sum(1 << "xyz".index(axis) for axis in _values.text(held, "held"))
         return self._derivative(f"r{axes}" + ",".join(names))
 
+    def reversed(self) -> "Stencil":
+        """The stencil whose step makes the state before of the state after a step, by the same names.
+
+        What a step overwrites has to be a term of what it leaves, at the cell and with factor 1 or -1, as in leapfrog
+        schemes. Raises ArgumentError where it is not.
+        """
+        return self._derivative("v")
+
     def coefficient_adjoint(self) -> "Stencil":
         """What each cell adds to the derivatives with respect to coefficients: "grad_alpha"; sums give them."""
         return self._derivative("c")
@@ -166,13 +174,13 @@ class Stencil:
 
     def _derivative(self, which: str) -> "Stencil":
         """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage; "m":
-        the measures; "l20": with layers of that width; "bv,w": of many grids that share v and w; "r3v,a": the adjoint step, with gradients of v and a, layers
-        held along x and y."""
+        the measures; "l20": with layers of that width; "bv,w": of many grids that share v and w; "r3v,a": the adjoint
+        step, with gradients of v and a, layers held along x and y; "v": reversed."""
         if which not in self._derivatives:
             native = _native.library()
             make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
                     "s": native.stencil_stage, "m": native.stencil_measured, "l": native.stencil_with_layers,
-                    "b": native.stencil_batched, "r": native.stencil_adjoint_step}[which[0]]
+                    "b": native.stencil_batched, "r": native.stencil_adjoint_step, "v": native.stencil_reversed}[which[0]]
             takes: list[Any] = [int(which[1:])] if which[0] in "ts" else []
             if which[0] in "lb":
                 takes = [which[1:].encode()]

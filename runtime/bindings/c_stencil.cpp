@@ -2,6 +2,7 @@
 #include "generator/characters.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
 #include "generator/stencil/derivatives/differentiated.hpp"
+#include "generator/stencil/derivatives/reversed.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/describe.hpp"
 #include "generator/stencil/measures.hpp"
@@ -136,6 +137,16 @@ stencil_tune_status stencil_tune_stencil_adjoint_step(const stencil_tune_stencil
     require(stencil, "stencil");
     *adjoint = make_c_stencil(
         adjoint_step_of(stencil->stencil, between_commas(wanted != nullptr ? wanted : ""), static_cast<Along>(held)));
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_reversed(const stencil_tune_stencil* stencil,
+                                                  stencil_tune_stencil** reversed) {
+  return guarded([&] {
+    require(reversed, "reversed");
+    *reversed = nullptr;
+    require(stencil, "stencil");
+    *reversed = make_c_stencil(reversed_of(stencil->stencil));
   });
 }
 

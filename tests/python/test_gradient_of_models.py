@@ -7,7 +7,7 @@ from test_gradient import Numpy, dot
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients.propagation import Propagation
+from stencil_tune._gradients.propagation import REVERSED, Propagation
 from stencil_tune._gradients.shot import Shot
 from stencil_tune._gradients.steps_back import steps_back
 
@@ -76,3 +76,29 @@ def test_a_step_back_is_tuned_under_its_own_key(name, held):
     model, material = MODELS[name][0](), MODELS[name][3]
     back = model.stencil.adjoint_step([material], held)
     assert st.stencil(back.definition()).key == back.key
+
+
+@pytest.mark.parametrize("boundary", ["hold", "periodic", "x=zero,y=clamp,z=hold", "reflect"])
+@pytest.mark.parametrize("name, source, receiver, material", [
+    ("acoustic3d_o4", "p_next", "p", "v"), ("yee3d", "ez_next", "hx", "ca"), ("elastic3d", "sxx_next", "vy", "b")])
+def test_a_run_that_is_taken_back_finds_its_states_again(name, source, receiver, material, boundary):
+    stencil, draw, shape = st.stencil(name), numpy.random.default_rng(1), (8, 9, 10)
+    inputs = [0.1 * draw.uniform(1, 2, shape) for _ in stencil.inputs]
+    series, of_records = draw.uniform(-1, 1, (STEPS, 1)), draw.uniform(-1, 1, (STEPS, 1))
+    shot, found = Shot({source: [[4.25, 5, 5]]}, {receiver: [[4, 4.5, 4]]}), []
+    for stride in (1, REVERSED):
+        run = Propagation(stencil, boundary, STEPS, Numpy(), shot, series, stride)
+        state, _, kept = run.propagate(inputs, None)
+        back, _ = run.gradients(inputs, [numpy.zeros(shape) for _ in state], of_records,
+                                state if stride == REVERSED else kept, None, [material])
+        found.append((back[stencil.inputs.index(material)], run.of_series))
+    for wanted, got in zip(*found):
+        assert numpy.abs(wanted).max() > 0
+        numpy.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-11 * numpy.abs(wanted).max())
+
+
+def test_what_is_lost_is_not_taken_back():
+    for line, field in (("u_next = u + 0.1*laplacian(u)", "u_next"), ("p_next = 2*p - 0.9*p_prev + laplacian(p)", "p_next"),
+                        ("p_next = 2*p - p_prev[x-1] + laplacian(p)", "p_next")):
+        with pytest.raises(st.ArgumentError, match=f"cannot be taken back: '{field}'"):
+            st.stencil(line, rank=2).reversed()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Mapping, Sequence
 
+from .._errors import ArgumentError
 from .._lookup import kernel_for
 from .._stencil import Stencil
 from .edges import edges_of, outside_layers
@@ -20,14 +21,20 @@ from .shot import Cells, Shot
 from .steps_back import steps_back
 
 
+REVERSED = -1  #: in place of a stride
+
+
 class Propagation(Run):
     """One call: a run of a stencil, its series [step, source], and how many steps there are from one kept state to the
-    next; 0: none is kept."""
+    next; 0: none is kept; REVERSED: the last one is taken back."""
 
     def __init__(self, stencil: Stencil, boundary: str, steps: int, operations: ArrayOperations, shot: Shot,
                  series: Any = None, stride: int = 0, origin: Sequence[int] | None = None, first: int = 0):
         super().__init__(stencil, boundary, steps, operations, origin, first)
-        self.shot, self.series, self.stride = shot, series, stride or steps
+        self.shot, self.series = shot, series
+        self.stride = stride if stride > 0 else steps
+        self._is_reversed = stride == REVERSED
+        self._last: Sequence[Any] = ()  # state
         self._kept: dict[str, Any] = {}
         self._sources: dict[str, Cells] = {}
         self._receivers: dict[str, Cells] = {}
@@ -116,12 +123,12 @@ class Propagation(Run):
         `of_series`.
 
         of_state, of_records: gradients of the state after the run, and of the records; None: zeros.
-        kept: as propagate() returns them.
+        kept: as propagate() returns them; of a run that is taken back the state after it.
         wanted: inputs and coefficients.
         """
         like = of_state[0]
         self._settle(tuple(like.shape))
-        self._kept, self._of_records = dict(zip(self.kept, kept)), of_records
+        self._kept, self._last, self._of_records = dict(zip(self.kept, kept)), kept, of_records
         self.of_series = self.ops.series(like, (self.steps, self.shot.sources))
         self._sources, self._receivers = self.shot.cells(self.stencil, like, self.ops)
         if self.fuses_back and (back := steps_back(self, like, wanted)) is not None:
@@ -155,6 +162,9 @@ class Propagation(Run):
 
     def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None,
                               needed: bool) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        if needed and self._is_reversed:
+            yield from self._states_taken_back(inputs, coefficients)
+            return
         if not needed or self.stride == 1:
             yield from super()._states_from_the_last(inputs, coefficients, needed)
             return
@@ -171,6 +181,27 @@ class Propagation(Run):
                     yield start + step, state
             else:
                 yield start, dict(zip(self.stencil.inputs, first))
+
+    def check_reversal(self) -> None:
+        """Raises ArgumentError where a run cannot be taken back."""
+        self.stencil.reversed()
+        for name in self.shot.positions[0]:
+            if name not in map(self._newer, self.state):
+                raise ArgumentError(f"sources of {name}: a run is taken back with sources of what the next step begins with")
+
+    def _states_taken_back(self, inputs: Sequence[Any],
+                           coefficients: Mapping[str, float] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The states by steps back from the last one. The arrays are good until the next one is asked for."""
+        back, given, last = self.stencil.reversed(), dict(zip(self.stencil.inputs, inputs)), dict(zip(self.state, self._last))
+        arrays = [self.ops.copy(last[name]) if name in last else given[name] if name in given else
+                  self.ops.zeros(self._last[0], self._last[0].shape) for name in back.arguments]
+        kernel = kernel_for(back, self._whole(back.arguments, arrays), self.boundary)
+        of = {self._newer(name): back.fields.index(name) for name in self.state}
+        for step in reversed(range(self.steps)):
+            for name, at in self._sources.items():
+                self.ops.add_at(arrays[of[name]], at.places, -at.weights * self.series[step][at.points])
+            kernel.advance(arrays, steps=1, coefficients=self._known(back, coefficients), **self._place(step))
+            yield step, {**given, **{name: arrays[back.fields.index(name)] for name in self.state}}
 
     def _record_back(self, step: int, back: Mapping[str, Any]) -> None:
         if self._of_records is None:

@@ -88,12 +88,12 @@ typedef struct stencil_tune_request {
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
                       "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
   const char* objective; /**< which winner, where there are several: "time", "burst" or "energy"; NULL: "time" */
-  int32_t slabs;    /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
-                       (stencil_tune_field_array()); 0: the whole grid */
-  int32_t reserved; /**< 0 */
-  double race_s;    /**< seconds for a race where the match may cost something: the installed `stencil-tune` times the
-                       best few candidates for so long on the GPU, and the fastest is kept in the database; 0: what
-                       STENCIL_TUNE_RACE says ("2s"), else none. Where it is not to be had, a note says why */
+  int32_t slabs;         /**< 1: the array of a field in layers holds these alone, the low slab and then the high one
+                            (stencil_tune_field_array()); 0: the whole grid */
+  int32_t reserved;      /**< 0 */
+  double race_s; /**< seconds for a race where the match may cost something: the installed `stencil-tune` times the
+                    best few candidates for so long on the GPU, and the fastest is kept in the database; 0: what
+                    STENCIL_TUNE_RACE says ("2s"), else none. Where it is not to be had, a note says why */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
@@ -111,8 +111,8 @@ typedef struct stencil_tune_options {
   int32_t compile_in_background; /**< 1: stencil_tune_prepare() does not wait for the compiler; linear stencils run on a
                                     slower kernel until theirs is there */
   int32_t reserved;              /**< 0 */
-  const char* program;           /**< the `stencil-tune` that tunes on a miss, and races; NULL: STENCIL_TUNE_PROGRAM, else
-                                    the one on the PATH */
+  const char* program; /**< the `stencil-tune` that tunes on a miss, and races; NULL: STENCIL_TUNE_PROGRAM, else
+                          the one on the PATH */
 } stencil_tune_options;
 
 /** Options begin with it. */
@@ -241,6 +241,9 @@ stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_
  * the stencil does, or under zero on the axes of `held`, the sum of 1 for x, 2 for y and 4 for z. */
 stencil_tune_status stencil_tune_stencil_adjoint_step(const stencil_tune_stencil* stencil, const char* wanted,
                                                       int32_t held, stencil_tune_stencil** adjoint);
+/** The stencil whose step makes the state before of the state after a step, by the same names: of leapfrog schemes,
+ * where what a step overwrites is a term of what it leaves, at the cell and with factor 1 or -1. */
+stencil_tune_status stencil_tune_stencil_reversed(const stencil_tune_stencil* stencil, stencil_tune_stencil** reversed);
 /** The stencil of one stage with a tangent beside each field that its steps change: "tangent_u", the derivative with
  * respect to the coefficient. It runs as any other, from tangents of zero. */
 stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,

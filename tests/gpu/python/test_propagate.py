@@ -68,6 +68,23 @@ def test_what_is_stored_makes_no_difference(wave):
         torch.testing.assert_close(other, found[0], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("boundary", ["hold", "periodic", "x=zero,y=hold"])
+def test_a_run_that_is_taken_back_keeps_nothing(boundary):
+    bare = st.stencil("p_next = 2*p - p_prev + v*laplacian(p)", rank=2)
+    found, kept = [], []
+    for storage in ("device", "reverse"):
+        v, series = rand(*SHAPE, low=0.1), rand(STEPS, 2, seed=2)
+        records = shot(bare, 0.2 * v, series, boundary=boundary, storage=storage).records
+        kept.append(sum(tensor.numel() for tensor in records.grad_fn.saved_tensors))
+        records.square().sum().backward()
+        found.append((v.grad, series.grad))
+    assert found[0][0].abs().max() > 0
+    torch.testing.assert_close(found[1], found[0], rtol=1e-11, atol=1e-13)
+    assert kept[0] - kept[1] == (STEPS - 3) * SHAPE[0] * SHAPE[1]
+    with pytest.raises(st.ArgumentError, match="cannot be taken back"):
+        stt.propagate(st.stencil(BURGERS, rank=2), {"u": rand(6, 7)}, steps=2, storage="reverse").state["u"].sum().backward()
+
+
 def test_a_linear_run_keeps_nothing():
     heat = st.stencil("u_next = u + 0.1*laplacian(u)", rank=2)
     u = rand(8, 9)

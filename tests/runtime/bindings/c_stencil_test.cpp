@@ -180,6 +180,19 @@ TEST_F(CStencilTest, HasDerivatives) {
   EXPECT_EQ(stencil_tune_stencil_field_is_pointwise(stencil_, 2), 0) << "there is none";
 }
 
+TEST_F(CStencilTest, IsTakenBackWhereNothingIsLost) {
+  stencil_tune_stencil* reversed = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_load("acoustic3d_o4", &stencil_), STENCIL_TUNE_OK) << message();
+  ASSERT_EQ(stencil_tune_stencil_reversed(stencil_, &reversed), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_field_name(reversed, 3), "before_p_prev");
+  EXPECT_EQ(stencil_tune_stencil_field_next(reversed, 0), 1) << "p_prev becomes p";
+  stencil_tune_stencil_release(reversed);
+  stencil_tune_stencil_release(stencil_);
+  ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_reversed(stencil_, &reversed), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(reversed, nullptr);
+}
+
 TEST_F(CStencilTest, HasTangentsAndStages) {
   ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(stencil_tune_stencil_is_linear(stencil_), 1);
