@@ -1,4 +1,4 @@
-"""Runs with points taken back by their adjoint step: one stencil, which runs as any other.
+"""Runs taken back by their adjoint step: one stencil, which runs as any other.
 
 The state of the run back is the gradients, those of fields that no step changes among them. Its sources are where the run
 has receivers, and its receivers where the run has sources. What a step back adds at these belongs to the record before.
