@@ -19,7 +19,7 @@ from stencil_tune import models
 
 SPACING, ABOVE, BELOW = 10.0, 2000.0, 2400.0  # m, m/s
 WAVELENGTH = 10  # cells
-REFLECTOR = 0.55  # of the depth
+REFLECTOR = 0.55  # its depth, as a share of the ground's
 
 
 def main():

@@ -17,8 +17,8 @@ namespace {
 
 /// Cell updates of a launch that may take no longer than the host needs to make one: 4 us at 1000 GStencil/s. Reckoned.
 constexpr std::int64_t kFewUpdates = std::int64_t{1} << 22;
-constexpr std::int64_t kLaunches = 32;    // of a graph, at least: it is launched in the time of a few kernels
-constexpr std::int64_t kMostRounds = 64;  // of a graph
+constexpr std::int64_t kLaunches = 32;    // a graph has at least: it is launched in the time of a few kernels
+constexpr std::int64_t kMostRounds = 64;  // a graph has at most
 
 bool are_asked_for() {
   const char* const value = std::getenv("STENCIL_TUNE_GRAPHS");

@@ -50,7 +50,7 @@ struct LibraryParts {
   std::function<bool(const TuningJob&)> tune{};
   /// Times the best few of what was not found for some seconds; throws where nothing comes of it. Empty: never.
   std::function<void(const TuningJob&, double seconds)> race{};
-  double race_s = 0;  ///< of requests that say none
+  double race_s = 0;  ///< requests that say none have it
   bool compile_in_background = false;
   /// For the evidence of what was not tuned here: why nothing is known.
   std::function<std::string()> note = [] { return std::string(); };

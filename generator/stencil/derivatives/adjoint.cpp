@@ -378,8 +378,8 @@ class StepBack {
   const StepFacts step_;
   const Along held_;
   StencilBuilder made_;
-  std::vector<Stencil> stages_;              ///< of the stencil, each as one of its own
-  std::vector<Differentiated> derivatives_;  ///< of these
+  std::vector<Stencil> stages_;              ///< the stencil's, each as one of its own
+  std::vector<Differentiated> derivatives_;  ///< one a stage
   std::set<std::string> wanted_;
   std::map<std::string, int> gradients_;  ///< by the field or coefficient that they are of: fields of what is made
   std::set<int> taken_back_;              ///< those that stages write

@@ -22,7 +22,7 @@ namespace stencil_tune {
 
 class Gathered {
  public:
-  /// Of a stencil of one stage.
+  /// The stencil has one stage; what is made of its gradients goes into `to`.
   Gathered(const Stencil& stage, StencilBuilder& to, Distances distances);
 
   /// The gradient of what the update writes is that field of what is made.

@@ -98,7 +98,7 @@ class Propagation(Run):
         after = {name: arrays[self.fields[name]] for name in self.state}
         for name in after if written else ():
             if all(after[name] is not array for array in last.values()):
-                after[name] = self.ops.copy(after[name])  # of a stack
+                after[name] = self.ops.copy(after[name])  # stacks are other outputs
         self._clear_outside_layers(after)
         return list(after.values()), records, list(kept.values())
 

@@ -95,7 +95,7 @@ class StepsBack:
 
     def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any],
                   coefficients: Mapping[str, float] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Of fields, and of coefficients. Those of the series and of records are the run's."""
+        """Gradients of fields, and of coefficients; those of the series are in the run's `of_series`."""
         run, ops, like = self.run, self.run.ops, of_state[0]
         back = {name: ops.copy(gradient) for name, gradient in zip(run.state, of_state)}
         run._clear_outside_layers(back)

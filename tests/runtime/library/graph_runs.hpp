@@ -35,9 +35,9 @@ struct RunResult {
   bool operator==(const RunResult&) const = default;
 };
 
-enum class Launched { at_once, from_graph };  // of the caller's
+enum class Launched { at_once, from_graph };  // a graph that the caller captured
 
-/// Of a run from random cells; with points, where there are such. The kernel was prepared for the stream.
+/// What a run from random cells leaves, with points where there are such. The kernel was prepared for the stream.
 inline RunResult result_of(Driver& driver, CUstream_st* stream, const Problem& problem, Kernel& kernel, int steps,
                            const PointList& list = {}, Launched launched = Launched::at_once) {
   std::mt19937_64 random(7);
@@ -89,7 +89,7 @@ inline RunResult result_of(Driver& driver, CUstream_st* stream, const Problem& p
   return result;
 }
 
-/// Of a problem of kAbsorbed: in zones and at their seams.
+/// Sources and receivers of a problem of kAbsorbed, in zones and at their seams.
 inline PointList some_points(const Problem& problem, int every) {
   PointList points;
   points.every = every;

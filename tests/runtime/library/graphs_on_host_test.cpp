@@ -7,7 +7,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kRounds = 4;  // of a graph: with nine zones as few as make 32 launches and bring arrays back
+constexpr int kRounds = 4;  // a graph has as few as make 32 launches of nine zones and bring arrays back
 
 class GraphsOnHost : public TunedZones {
  protected:
