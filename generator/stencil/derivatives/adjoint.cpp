@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -39,22 +40,35 @@ StencilBuilder start(const Differentiated& from, std::string_view what) {
   return made;
 }
 
-/// The gradient of an output, a field of that name, times the derivative, at the cell that is `offset` away. 0 where
-/// the gradient is, also where the derivative is not finite there, as beyond an edge.
-NodeId term(const Differentiated& from, StencilBuilder& to, const std::string& of_output, NodeId derivative,
-            const Offset& offset, Distances distances) {
+/// What each cell adds to the gradients of coefficients that are wanted. of_outputs: the fields that hold the gradients
+/// of a stage's outputs. 0 where these are, also where a derivative is not finite there, as beyond an edge.
+std::map<int, Sum> coefficient_gradients(const Differentiated& from, StencilBuilder& to,
+                                         const std::map<int, int>& of_outputs,
+                                         const std::function<bool(int coefficient)>& is_wanted) {
   const Stencil& extended = from.extended();
   const auto read = [&](const Node& node) {
     const std::string& name = extended.fields[static_cast<std::size_t>(node.index)];
-    return to.read(field_like(to, name, extended, node.index), moved(node.offset, offset));
+    return to.read(field_like(to, name, extended, node.index), node.offset);
   };
-  const NodeId weight = Rewritten(extended, to, read, offset, distances).copy(derivative);
-  const NodeId gradient = read_where_it_exists(to, to.field(of_output), offset);
-  if (is_literal(to, weight, 0)) return kNoNode;
-  const NodeId product = to.apply(Operation::multiply, weight, gradient);
-  if (!to.reads_field(weight)) return product;
-  const NodeId zero = to.number(0);
-  return to.apply(Operation::select, to.apply(Operation::equal, gradient, zero), zero, product);
+  Rewritten copies(extended, to, read);
+  std::map<int, Sum> sums;
+  for (const auto& [output, derivatives] : from.updates()) {
+    const auto of_output = of_outputs.find(output);
+    if (of_output == of_outputs.end()) continue;
+    for (NodeId id = 0; id < static_cast<NodeId>(from.stencil().nodes.size()); ++id) {
+      const Node& node = from.stencil().nodes[static_cast<std::size_t>(id)];
+      if (node.op != Operation::coefficient || derivatives.at(id) == kNoNode || !is_wanted(node.index)) continue;
+      const NodeId weight = copies.copy(derivatives.at(id)), zero = to.number(0);
+      if (is_literal(to, weight, 0)) continue;
+      const NodeId gradient = read_where_it_exists(to, of_output->second, {0, 0, 0});
+      const NodeId product = to.apply(Operation::multiply, weight, gradient);
+      sums[node.index].add(
+          to, !to.reads_field(weight)
+                  ? product
+                  : to.apply(Operation::select, to.apply(Operation::equal, gradient, zero), zero, product));
+    }
+  }
+  return sums;
 }
 
 /// The gradients take turns where the fields do, the other way, and nothing else moves.
@@ -113,17 +127,14 @@ class StepBack {
       : stencil_(stencil),
         step_(analyse_step(stencil)),
         held_(held),
-        made_("adjoint step of " + stencil.name, stencil.rank) {
+        made_(empty_like(stencil, "adjoint step of " + stencil.name)) {
     for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
       stages_.push_back(stage_of(stencil, stage));
     }
     derivatives_.reserve(stages_.size());
     for (const Stencil& stage : stages_) derivatives_.emplace_back(stage);
-    for (const Coefficient& coefficient : stencil.coefficients) made_.coefficient(coefficient.name, coefficient.value);
-    if (stencil.layers) made_.layers(*stencil.layers);
-    for (int axis = 0; axis < stencil.rank; ++axis) {
-      const auto& said = stencil.boundary[static_cast<std::size_t>(axis)];
-      if (said) made_.boundary(axis, (held & along_axis(axis)) != 0 ? Boundary::zero : *said);
+    for (const int axis : axes_of(held)) {
+      if (stencil.boundary[static_cast<std::size_t>(axis)]) made_.boundary(axis, Boundary::zero);
     }
     for (std::size_t i = 0; i < step_.state.size(); ++i) {
       gradients_[name(step_.becomes[i])] = gradient_field(name(step_.state[i]));
@@ -217,31 +228,28 @@ class StepBack {
   std::map<std::string, NodeId> flows_back(std::size_t number, StencilBuilder& to,
                                            const std::map<std::string, int>& of_outputs) const {
     const Stencil& stage = stages_[number];
+    std::map<std::string, NodeId> found;
+    const auto note = [&](const std::string& of, NodeId gradient) {
+      if (gradient != kNoNode) found.emplace(of, gradient);
+    };
     Gathered gathered(stage, to, Distances::of_the_grid);
+    std::map<int, int> by_output;
     for (const Update& update : stage.stages.front().updates) {
       const auto gradient = of_outputs.find(stage.fields[static_cast<std::size_t>(update.output)]);
-      if (gradient != of_outputs.end()) gathered.add_output(update, gradient->second);
+      if (gradient == of_outputs.end()) continue;
+      gathered.add_output(update, gradient->second);
+      by_output.emplace(update.output, gradient->second);
     }
-    std::map<std::string, Sum> sums;
     for (const int field : analyse(stage, 0).inputs) {
-      const std::string& name = stage.fields[static_cast<std::size_t>(field)];
-      if (!is_constant(name) || wanted_.contains(name)) sums[name].add(to, gathered.gradient_of(field));
+      const std::string& of = stage.fields[static_cast<std::size_t>(field)];
+      if (!is_constant(of) || wanted_.contains(of)) note(of, gathered.gradient_of(field));
     }
-    for (const auto& [output, derivatives] : derivatives_[number].updates()) {
-      const auto gradient = of_outputs.find(stage.fields[static_cast<std::size_t>(output)]);
-      for (NodeId id = 0; gradient != of_outputs.end() && id < static_cast<NodeId>(stage.nodes.size()); ++id) {
-        const Node& node = stage.nodes[static_cast<std::size_t>(id)];
-        if (node.op != Operation::coefficient || derivatives.at(id) == kNoNode) continue;
-        const std::string& name = stage.coefficients[static_cast<std::size_t>(node.index)].name;
-        if (!wanted_.contains(name)) continue;
-        const std::string of_output = to.stencil().fields[static_cast<std::size_t>(gradient->second)];
-        sums[name].add(
-            to, term(derivatives_[number], to, of_output, derivatives.at(id), {0, 0, 0}, Distances::of_the_grid));
-      }
-    }
-    std::map<std::string, NodeId> found;
-    for (const auto& [name, sum] : sums) {
-      if (sum.id != kNoNode) found.emplace(name, sum.id);
+    const auto name_of = [&](int coefficient) -> const std::string& {
+      return stage.coefficients[static_cast<std::size_t>(coefficient)].name;
+    };
+    const auto is_wanted = [&](int coefficient) { return wanted_.contains(name_of(coefficient)); };
+    for (const auto& [coefficient, sum] : coefficient_gradients(derivatives_[number], to, by_output, is_wanted)) {
+      note(name_of(coefficient), sum.id);
     }
     return found;
   }
@@ -422,16 +430,11 @@ Stencil adjoint_step_of(const Stencil& stencil, const std::vector<std::string>& 
 Stencil coefficient_adjoint_of(const Stencil& stencil) {
   const Differentiated from(stencil);
   StencilBuilder adjoint = start(from, "coefficient gradients");
-  std::map<int, Sum> gradients;  // by coefficient
+  std::map<int, int> of_outputs;
   for (const auto& [output, derivatives] : from.updates()) {
-    for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
-      const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
-      if (node.op != Operation::coefficient || derivatives.at(id) == kNoNode) continue;
-      gradients[node.index].add(adjoint, term(from, adjoint, gradient_of(stencil, output), derivatives.at(id),
-                                              {0, 0, 0}, Distances::of_the_grid));
-    }
+    of_outputs.emplace(output, adjoint.field(gradient_of(stencil, output)));
   }
-  std::erase_if(gradients, [](const auto& entry) { return entry.second.id == kNoNode; });
+  const std::map<int, Sum> gradients = coefficient_gradients(from, adjoint, of_outputs, [](int) { return true; });
   if (gradients.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("no output of stencil '{}' depends on a coefficient", stencil.name));

@@ -173,6 +173,16 @@ int field_like(StencilBuilder& to, const std::string& name, const Stencil& from,
   return index;
 }
 
+StencilBuilder empty_like(const Stencil& stencil, std::string name) {
+  StencilBuilder made(std::move(name), stencil.rank);
+  for (const Coefficient& coefficient : stencil.coefficients) made.coefficient(coefficient.name, coefficient.value);
+  if (stencil.layers) made.layers(*stencil.layers);
+  for (int axis = 0; axis < stencil.rank; ++axis) {
+    if (const auto& said = stencil.boundary[at(axis)]) made.boundary(axis, *said);
+  }
+  return made;
+}
+
 NodeId where_it_exists(StencilBuilder& builder, int field, const Offset& offset, NodeId value) {
   const int axis = layer_axis(builder.stencil(), field);
   if (axis < 0) return value;

@@ -69,6 +69,9 @@ Offset moved(Offset offset, const Offset& by);
 /// The field of that name, added at first use: it exists where `field` of another stencil does.
 int field_like(StencilBuilder& to, const std::string& name, const Stencil& from, int field);
 
+/// A stencil without fields yet: the same coefficients, in the same order, layers, and what is said of boundaries.
+StencilBuilder empty_like(const Stencil& stencil, std::string name);
+
 /// The value where the field exists, else 0, as definitions have it of fields in layers.
 NodeId where_it_exists(StencilBuilder& builder, int field, const Offset& offset, NodeId value);
 /// What the field is read as there.

@@ -20,12 +20,7 @@ namespace {
 class Reversal {
  public:
   explicit Reversal(const Stencil& stencil)
-      : stencil_(stencil), step_(analyse_step(stencil)), made_("reversed " + stencil.name, stencil.rank) {
-    for (const Coefficient& coefficient : stencil.coefficients) made_.coefficient(coefficient.name, coefficient.value);
-    if (stencil.layers) made_.layers(*stencil.layers);
-    for (int axis = 0; axis < stencil.rank; ++axis) {
-      if (const auto& said = stencil.boundary[at(axis)]) made_.boundary(axis, *said);
-    }
+      : stencil_(stencil), step_(analyse_step(stencil)), made_(empty_like(stencil, "reversed " + stencil.name)) {
     for (std::size_t i = 0; i < step_.state.size(); ++i) {
       known_[name(step_.becomes[i])] = field_like(made_, name(step_.state[i]), stencil, step_.state[i]);
     }

@@ -122,12 +122,7 @@ Stencil stage_of(const Stencil& stencil, int stage) {
     throw Error(ErrorCode::invalid_argument, fmt::format("stage {}: stencil '{}' has {}, numbered from 0", stage,
                                                          stencil.name, stencil.stages.size()));
   }
-  StencilBuilder made(fmt::format("stage {} of {}", stage, stencil.name), stencil.rank);
-  for (const Coefficient& coefficient : stencil.coefficients) made.coefficient(coefficient.name, coefficient.value);
-  if (stencil.layers) made.layers(*stencil.layers);
-  for (int axis = 0; axis < stencil.rank; ++axis) {
-    if (const auto& said = stencil.boundary[static_cast<std::size_t>(axis)]) made.boundary(axis, *said);
-  }
+  StencilBuilder made = empty_like(stencil, fmt::format("stage {} of {}", stage, stencil.name));
   const auto own = [&](int field) { return field_like(made, field_name(stencil, field), stencil, field); };
   Rewritten copies(stencil, made, [&](const Node& read) { return made.read(own(read.index), read.offset); });
   std::vector<std::pair<int, NodeId>> updates;
