@@ -17,6 +17,7 @@ std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintp
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
 std::size_t bytes_of(const Problem& problem, int field) {
+  if (profile_along(problem.stencil, field) == kAlongTime) return size_of(storage_of(problem, field));  // one at least
   return static_cast<std::size_t>(cells_of_field(problem, field)) * size_of(storage_of(problem, field));
 }
 

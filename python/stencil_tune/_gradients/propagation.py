@@ -143,22 +143,22 @@ class Propagation(Run):
     def _checkpoints(self, inputs: Sequence[Any], starts: Sequence[int],
                      coefficients: Mapping[str, float] | None) -> Iterator[list[Any]]:
         given = dict(zip(self.stencil.inputs, inputs))
-
-        def state(name: str, number: int) -> Any:
-            if number == 0:
-                return given[name]
-            if name not in self._kept:
-                return state(self._newer(name), number - 1)
-            held = self._kept[name][number - 1]
-            if name not in self.stencil.layer_fields:
-                return held
-            array = self.ops.zeros(given[name], given[name].shape)
-            for cells, there in self._parts(name, array.shape):
-                array[cells] = held[there]
-            return array
-
         for number in reversed(range(len(starts))):
-            yield [state(name, number) if name in self.state else value for name, value in given.items()]
+            yield [self._state(name, number, given) if name in self.state else value for name, value in given.items()]
+
+    def _state(self, name: str, number: int, given: Mapping[str, Any]) -> Any:
+        """A field at one of the starts."""
+        if number == 0:
+            return given[name]
+        if name not in self._kept:
+            return self._state(self._newer(name), number - 1, given)
+        held = self._kept[name][number - 1]
+        if name not in self.stencil.layer_fields:
+            return held
+        array = self.ops.zeros(given[name], given[name].shape)
+        for cells, there in self._parts(name, array.shape):
+            array[cells] = held[there]
+        return array
 
     def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None,
                               needed: bool) -> Iterator[tuple[int, dict[str, Any] | None]]:

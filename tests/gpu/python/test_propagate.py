@@ -1,8 +1,10 @@
 """stencil_tune.torch.propagate: on the GPU where there is one, else on the CPU."""
 
+import gc
 import pathlib
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -11,6 +13,7 @@ torch = pytest.importorskip("torch")
 import stencil_tune as st  # noqa: E402
 import stencil_tune.torch as stt  # noqa: E402
 from stencil_tune import models  # noqa: E402
+from stencil_tune._gradients.propagation import Propagation  # noqa: E402
 
 HAS_GPU = torch.cuda.is_available()
 DEVICE = "cuda" if HAS_GPU else "cpu"
@@ -66,6 +69,30 @@ def test_what_is_stored_makes_no_difference(wave):
     assert found[0][0].abs().max() > 0
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], rtol=1e-12, atol=1e-14)
+
+
+def test_states_are_freed_with_their_run(wave):
+    """References that go round in a circle would hold gigabytes until the garbage collector comes by."""
+    kept = weakref.WeakSet()
+    forward = Propagation.propagate
+
+    def propagate(self, *arguments):
+        after = forward(self, *arguments)
+        kept.update(each.untyped_storage() for each in after[2])
+        return after
+
+    gc.disable()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Propagation, "propagate", propagate)
+            v, series = rand(*SHAPE, low=0.1), rand(STEPS, 2, seed=2)
+            records = shot(wave, 0.2 * v, series, storage="device").records
+            assert len(kept) > 0
+            records.square().sum().backward()
+        del records
+        assert len(kept) == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("boundary", ["hold", "periodic", "x=zero,y=hold"])

@@ -182,6 +182,16 @@ TEST_F(LibraryTest, BadPointersHaveNamedErrorsAndAreNotLaunched) {
   EXPECT_EQ(driver_.launches.size(), 1U);
 }
 
+TEST_F(LibraryTest, FieldsOfTimeAreAsLongAsTheirRunNotAsOthers) {
+  Request request = heat();
+  request.stencil = parse_stencil("u_next = u + w*u[x-1]; w(t)", 3);
+  const Kernel kernel = prepared(request);
+  const DevicePointer of_one_step = kIn + kernel.field_bytes(), behind = of_one_step + 256;
+  EXPECT_NO_THROW(kernel.launch(nullptr, std::array<void*, 3>{at(of_one_step), at(kIn), at(behind)}));
+  EXPECT_ERROR(kernel.launch(nullptr, std::array<void*, 3>{at(of_one_step), at(kIn), at(of_one_step)}),
+               ErrorCode::invalid_argument, "overlaps");
+}
+
 TEST_F(LibraryTest, MemoryThatTheGpuDoesNotReachIsNamed) {
   const Kernel kernel = prepared(heat());
   driver_.owners = {{kOut, 1}, {kThird, -1}};
