@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import dataclasses
 import struct
-from typing import Any, Mapping, NoReturn, Sequence, TypeVar
+from typing import Any, Mapping, NamedTuple, NoReturn, Sequence, TypeVar
 
 from . import _arrays, _native, _values
 from ._errors import ArgumentError
@@ -61,6 +61,14 @@ def _shape_of(along: str, grid: Grid) -> tuple[int, ...] | None:
 def numbers_of(values: Sequence[float]) -> tuple[Any, int]:
     """Numbers as the C interface takes them, and how many."""
     return (c.c_double * len(values))(*values), len(values)
+
+
+class History(NamedTuple):
+    """The arrays of a field in the steps of a run: `stack[first]`, `stack[first + by]`, and so on."""
+
+    stack: Any
+    first: int
+    by: int  #: 1, or -1: backwards
 
 
 class KernelBase:

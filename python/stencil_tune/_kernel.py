@@ -6,9 +6,9 @@ import ctypes as c
 import os
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
-from . import _native, _streams, _values
+from . import _arrays, _native, _streams, _values
 from ._array_arguments import KernelOnArrays
-from ._arguments import Array, Evidence
+from ._arguments import Array, Evidence, History
 from ._errors import ArgumentError
 from ._points import Points, Positions
 from ._regions import Regions, as_numbers, box_of
@@ -214,6 +214,35 @@ class Kernel(KernelOnArrays):
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
         return self._result(self._places(arrays, before, fields))
+
+    def advance_through(self, arrays: list[Any], histories: Mapping[str, History], *, steps: int,
+                        coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
+                        points: Points | None = None, series: Any = None, records: Any = None) -> None:
+        """Steps made one by one, with another array of some fields in each: advance() in other respects."""
+        kinds = (_native.History * max(len(histories), 1))()
+        stacks: list[tuple[History, int, int]] = []  # with the address of the first array, and bytes to the next
+        for kind, (name, history) in zip(kinds, histories.items()):
+            place = self.stencil.fields.index(name)
+            arrays[place] = history.stack[history.first]
+            first = _arrays.read_any(arrays[place]).address
+            apart = _arrays.read_any(history.stack[history.first + history.by]).address - first if steps > 1 else 0
+            kind.field, kind.bytes = place, apart
+            stacks.append((history, first, apart))
+        before, where = self._addresses(arrays, None, range(step, step + steps), whole=True)
+        values, count = self._coefficients(coefficients)
+        fields = self._fields.array(*before)
+        placed = (None, None, None) if points is None else (
+            points._handle, *points._check_arrays(self, self.device, steps, series, records, where))
+        self._native.check(self._native.advance_with_histories_on_device(
+            self._handle, kinds, len(histories), *placed, self._origin(origin), step, where, fields, self._count, steps,
+            values, count))
+        array_at = dict(zip(before, arrays))
+        for address in fields:
+            for history, first, apart in stacks if address not in array_at else ():
+                number = (address - first) // apart if apart else 0
+                if 0 <= number < steps and address == first + number * apart:
+                    array_at[address] = history.stack[history.first + number * history.by]
+        arrays[:] = [array_at[address] for address in fields]
 
     def measure(self, arrays: Sequence[Any], *, stream: Any = None, coefficients: Mapping[str, float] | None = None,
                 origin: Sequence[int] | None = None, step: int = 0) -> dict[str, float]:

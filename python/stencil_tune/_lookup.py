@@ -77,10 +77,11 @@ def lookup(stencil: Stencil | str | os.PathLike[str], like: Any = None, *, dims:
     return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment, gpu, database, race)
 
 
-def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Kernel | ReferenceKernel:
+def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int,
+                slabs: bool = False) -> Kernel | ReferenceKernel:
     """The same for an array that was read before; the reference where it is in host memory."""
     extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
-    grid = Grid(extents, pitch, layout.dtype, boundary, steps)
+    grid = Grid(extents, pitch, layout.dtype, boundary, steps, slabs)
     if layout.device == _arrays.HOST:
         return ReferenceKernel(stencil, grid, layout)
     return _look_up(stencil, grid, _device_of(layout, None), alignment_of(layout))
@@ -130,23 +131,24 @@ def alignment_like(stencil: Stencil, dtype: str, layout: _arrays.Layout) -> int:
 
 @functools.lru_cache(maxsize=_MOST_KERNELS)
 def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, device: int | None,
-                boundary: str, steps: int, alignment: int, generation: int) -> Any:
+                boundary: str, steps: int, alignment: int, slabs: bool, generation: int) -> Any:
     # An address stands for its alignment, so that kernels of all arrays alike are one.
     layout = _arrays.Layout(alignment, shape, strides, dtype, device)
-    return lookup_like(stencil, layout, boundary, steps)
+    return lookup_like(stencil, layout, boundary, steps, slabs)
 
 
-def kernel_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int, alignment: int) -> Any:
+def kernel_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int, alignment: int,
+                slabs: bool = False) -> Any:
     """The kernel for arrays of a layout and alignment. Found again in a microsecond, until something else is tuned."""
     return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment,
-                       _library.generation)
+                       slabs, _library.generation)
 
 
-def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
-    """The same for arrays like these; the reference where they are in host memory."""
+def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1, slabs: bool = False) -> Any:
+    """The same for arrays like these, the first one of the whole grid; the reference where they are in host memory."""
     layout, *others = [_arrays.read(array) for array in arrays]
     alignment = min(map(alignment_of, (layout, *others)))
-    return kernel_like(stencil, layout, boundary, steps, alignment)
+    return kernel_like(stencil, layout, boundary, steps, alignment, slabs)
 
 
 def kernel_of_stored(stencil: Stencil, arrays: Sequence[Any], dtype: str, boundary: str) -> Any:

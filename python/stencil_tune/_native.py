@@ -21,6 +21,10 @@ class Request(c.Structure):
                 ("slabs", c.c_int32), ("reserved", c.c_int32), ("race_s", c.c_double)]
 
 
+class History(c.Structure):
+    _fields_ = [("bytes", c.c_int64), ("field", c.c_int32), ("reserved", c.c_int32)]
+
+
 class Evidence(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), *(
         (text, c.c_char_p) for text in ("sentence", "code", "tuned_code", "gpu", "driver", "nvrtc", "tuned_at", "notes")
@@ -160,6 +164,8 @@ _FUNCTIONS = {
     "advance_until_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] +
                                 [c.c_int64, c.c_void_p, c.c_int32, c.c_int64, STOP, c.c_void_p, c.POINTER(c.c_int64)]),
     "advance_again_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
+    "advance_with_histories_on_device": (c.c_int, _LAUNCH[:1] + [c.c_void_p, c.c_int32] + [c.c_void_p] * 3 + _PLACE +
+                                         _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
     "advance_with_points_on_device": (c.c_int, _LAUNCH[:1] + [c.c_void_p] * 3 + _PLACE + _LAUNCH[1:] +
                                       [c.c_int64, c.c_void_p, c.c_int32]),
     "place_points_on_device": (c.c_int, [_HANDLE, c.POINTER(PointList), _OUT]),

@@ -106,10 +106,12 @@ def _fake(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Ten
     run = _call_of(call).run(None, stride)
     of = dict(zip(run.stencil.inputs, fields))
     like = of[run.state[0]]
+    if run.stencil.layer_fields:
+        run._settle(tuple(map(int, like.shape)))  # sizes that are symbols become numbers
     made = [torch.empty_like(of[name], memory_format=torch.contiguous_format) for name in run.state]
     if run.shot.receivers:
         made.append(like.new_empty((run.steps, run.shot.receivers), dtype=series_type(like.dtype)))
-    return made + [like.new_empty((len(run.starts) - 1, *run.kept_shape(name, like.shape))) for name in run.kept]
+    return made + [like.new_empty((len(run.starts) - 1, *run.arrays.shape(name, like))) for name in run.kept]
 
 
 def _fake_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
@@ -232,7 +234,8 @@ def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, for_
 def _fits(call: str, like: torch.Tensor) -> bool:
     """Whether half of the memory that is free takes all states."""
     run = _call_of(call).run(None, 1)
-    cells = sum(math.prod(run.kept_shape(name, like.shape)) for name in run.kept)
+    run._settle(tuple(like.shape))
+    cells = sum(math.prod(run.arrays.shape(name, like)) for name in run.kept)
     return bool(2 * run.steps * cells * like.element_size() <= _free_bytes(like))
 
 

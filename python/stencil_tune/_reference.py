@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from . import _arrays, _native, _values
-from ._arguments import Array, Evidence, KernelBase
+from ._arguments import Array, Evidence, History, KernelBase
 from ._errors import ArgumentError, Error
 from ._gradients.edges import edges_of
 from ._kernel import Until
@@ -135,6 +135,16 @@ class ReferenceKernel(KernelBase):
         if isinstance(arrays, list):
             arrays[:] = fields
         return self._result(fields)
+
+    def advance_through(self, arrays: list[Any], histories: Mapping[str, History], *, steps: int, step: int = 0,
+                        series: Any = None, records: Any = None, **more: Any) -> None:
+        """Steps as Kernel's."""
+        for made in range(steps):
+            for name, history in histories.items():
+                arrays[self.stencil.fields.index(name)] = history.stack[history.first + made * history.by]
+            now = slice(made, made + 1)
+            self.advance(arrays, steps=1, step=step + made, series=None if series is None else series[now],
+                         records=None if records is None else records[now], **more)
 
     def measure(self, arrays: Sequence[Any], *, stream: Any = None, coefficients: Mapping[str, float] | None = None,
                 origin: Sequence[int] | None = None, step: int = 0) -> dict[str, float]:

@@ -88,7 +88,8 @@ class Stencil:
         low, high = (c.c_int32 * _native.MAX_RANK)(), (c.c_int32 * _native.MAX_RANK)()
         native.check(native.stencil_reach(handle, low, high))
         self._reach: list[tuple[int, int]] = list(zip(low, high))  # from x on
-        self._is_placed = bool(native.stencil_is_placed(handle, low, high))
+        placed = native.stencil_is_placed(handle, low, high)
+        self._is_placed, self._counts_steps = placed > 0, placed > 1
         self._profile_reach: list[tuple[int, int]] = list(zip(low, high))
         first, last = (c.c_int64 * _native.MAX_RANK)(), (c.c_int64 * _native.MAX_RANK)()
         has_widths = native.stencil_layer_widths(handle, first, last)

@@ -20,8 +20,8 @@ def series_type(dtype: torch.dtype) -> torch.dtype:
 
 
 class _Torch(ArrayOperations):
-    def empty(self, like: Any) -> Any:
-        return torch.empty_like(like)
+    def empty(self, like: Any, shape: Sequence[int] | None = None) -> Any:
+        return torch.empty_like(like) if shape is None else like.new_empty(tuple(shape))
 
     def zeros(self, like: Any, shape: Sequence[int]) -> Any:
         return like.new_zeros(tuple(shape))

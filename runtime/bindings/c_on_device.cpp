@@ -131,6 +131,27 @@ stencil_tune_status stencil_tune_advance_at_on_device(stencil_tune_kernel* kerne
   });
 }
 
+stencil_tune_status stencil_tune_advance_with_histories_on_device(
+    stencil_tune_kernel* kernel, const stencil_tune_history* histories, int32_t history_count,
+    const stencil_tune_points* points, const void* series, void* records, const int64_t* origin, int64_t step,
+    CUstream_st* stream, void** fields, int32_t field_count, int64_t steps, const double* coefficients,
+    int32_t coefficient_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    const OnDevice here(*kernel);
+    here.prepare(stream);
+    std::vector<History> given;
+    for (const stencil_tune_history& history : span_of(histories, history_count, "histories")) {
+      given.push_back({.field = history.field, .bytes = history.bytes});
+    }
+    kernel->kernel.advance_with_histories(given, points == nullptr ? nullptr : &points->points, {series, records},
+                                          stream, span_of(fields, field_count, "fields"), steps,
+                                          span_of(coefficients, coefficient_count, "coefficients"),
+                                          to_place(origin, step));
+  });
+}
+
 stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void** fields,
                                                    int32_t field_count, int64_t steps, const double* coefficients,
                                                    int32_t coefficient_count) {

@@ -315,6 +315,7 @@ int32_t stencil_tune_stencil_is_placed(const stencil_tune_stencil* stencil, int3
   const std::array<Reach, kMaxRank> reach = profile_reach(stencil->stencil);
   std::transform(reach.begin(), reach.end(), low, [](const Reach& axis) { return axis.low; });
   std::transform(reach.begin(), reach.end(), high, [](const Reach& axis) { return axis.high; });
+  if (counts_steps(stencil->stencil)) return 2;
   return is_placed(stencil->stencil) ? 1 : 0;
 }
 

@@ -36,8 +36,9 @@ void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::s
 }
 
 void make_run(const Kernel::State& state, RunLayers layers, PointRun* points, const Place& place, CUstream_st* stream,
-              std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients) {
-  KernelRun run(state, points, place, stream, fields, coefficients, layers);
+              std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients,
+              std::span<const History> histories = {}) {
+  KernelRun run(state, points, place, stream, fields, coefficients, layers, histories);
   run.advance(steps);
   run.leave(fields);
 }
@@ -73,10 +74,26 @@ std::vector<std::int64_t> launches_of(std::span<const PlanPart* const> parts, st
   return launches;
 }
 
+/// Throws Error(invalid_argument) for a field that there is not, and for arrays of later steps that a step cannot have.
+void check_histories(const Kernel::State& state, std::span<const History> histories, std::span<void* const> fields,
+                     std::int64_t steps, std::span<const double> coefficients) {
+  std::vector<void*> later(fields.begin(), fields.end());
+  for (const History& history : histories) {
+    if (history.field < 0 || history.field >= std::ssize(later)) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("History::field is {}; the stencil has {} fields", history.field, later.size()));
+    }
+    void*& array = later[static_cast<std::size_t>(history.field)];
+    array = reinterpret_cast<void*>(address_of(array) + static_cast<std::uintptr_t>(history.bytes));
+  }
+  if (steps > 1) check_advance(state, later, steps, coefficients);
+}
+
 }  // namespace
 
 KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
-                     std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers)
+                     std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers,
+                     std::span<const History> histories)
     : state_(state),
       context_(state.driver->current_context_id()),
       points_(points),
@@ -86,7 +103,11 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
       spares_(state.workspaces->of(stream)),
       sides_(state.workspaces->sides_of(stream)),
       buffers_(fields.begin(), fields.end()),
+      histories_(histories),
       carried_(carried_layers(state.step, layers)) {
+  for (const History& history : histories) {
+    pages_.push_back(address_of(fields[static_cast<std::size_t>(history.field)]));
+  }
   buffers_.insert(buffers_.end(), spares_.begin(), spares_.end());
   carried_.resize(buffers_.size(), -1);
 }
@@ -111,8 +132,18 @@ void KernelRun::leave(std::span<void*> fields) {
 }
 
 bool KernelRun::takes_part(const PlanPart& part, std::size_t number) const {
+  if (!histories_.empty() && part.steps > 1) return false;
   if (points_ != nullptr) return points_->takes(number);
   return !part.in_background || is_loaded(part, context_);
+}
+
+void KernelRun::turn_pages() {
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    const auto field = static_cast<std::size_t>(histories_[i].field);
+    buffers_[field] = reinterpret_cast<void*>(pages_[i]);
+    carried_[field] = -1;
+    pages_[i] += static_cast<std::uintptr_t>(histories_[i].bytes);
+  }
 }
 
 /// An older time level keeps its own layers until its buffer is stored to.
@@ -166,6 +197,7 @@ void KernelRun::launch_split(const StageKernel& stage, const Box& early, const S
 
 void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaunch* split) {
   if (split != nullptr && (points_ != nullptr || part.in_zones)) split->arrive();
+  turn_pages();
   if (points_ != nullptr) points_->begin(number);
   if (part.in_zones) launch_zones(part, number);
   for (std::size_t stage = 0; stage < part.stages.size() && !part.in_zones; ++stage) {
@@ -220,6 +252,17 @@ void Kernel::advance_with_points(const Points& points, const PointData& data, CU
   check_advance(*state_, fields, steps, coefficients);
   PointRun run(*state_, points.state(), data, steps, stream);
   if (steps > 0) make_run(*state_, RunLayers::differ, &run, place, stream, fields, steps, coefficients);
+}
+
+void Kernel::advance_with_histories(Span<const History> histories, const Points* points, const PointData& data,
+                                    CUstream_st* stream, Span<void*> fields, std::int64_t steps,
+                                    Span<const double> coefficients, const Place& place) const {
+  check_advance(*state_, fields, steps, coefficients);
+  check_histories(*state_, histories, fields, steps, coefficients);
+  std::optional<PointRun> run;
+  if (points != nullptr) run.emplace(*state_, points->state(), data, steps, stream);
+  if (steps == 0) return;
+  make_run(*state_, RunLayers::differ, run ? &*run : nullptr, place, stream, fields, steps, coefficients, histories);
 }
 
 }  // namespace stencil_tune

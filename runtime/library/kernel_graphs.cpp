@@ -101,7 +101,7 @@ void KernelRun::launch_rounds(const PlanPart& part, std::size_t number, std::int
 
 /// Returns how many of the rounds it made; the others are the caller's.
 std::int64_t KernelRun::launch_as_graphs(const PlanPart& part, std::size_t number, std::int64_t rounds) {
-  if (!are_asked_for()) return 0;
+  if (!are_asked_for() || !histories_.empty()) return 0;
   Driver& driver = *state_.driver;
   const std::int64_t of_graph = rounds_of_graph(part);
   if (of_graph == 0 || rounds < 3 * of_graph || driver.captures(stream_)) return 0;

@@ -32,8 +32,10 @@ struct SplitLaunch {
 class KernelRun {
  public:
   /// points: null for none. Held layers are copied into a buffer before the first launch that stores to it.
+  /// histories: steps are made one by one where there are any.
   KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
-            std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers = RunLayers::differ);
+            std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers = RunLayers::differ,
+            std::span<const History> histories = {});
 
   /// The steps that come next, by the kernels of the plan, those that fuse most first. split: of the first launch; with
   /// points it waits for the arrival as a whole.
@@ -47,6 +49,7 @@ class KernelRun {
 
  private:
   bool takes_part(const PlanPart& part, std::size_t number) const;
+  void turn_pages();
   void launch(const PlanPart& part, std::size_t number, const SplitLaunch* split);
   std::int64_t launch_as_graphs(const PlanPart& part, std::size_t number, std::int64_t rounds);
   std::int64_t rounds_of_graph(const PlanPart& part) const;
@@ -67,7 +70,9 @@ class KernelRun {
   std::vector<void*> spares_;
   SideStreams sides_;
   std::vector<void*> buffers_;
-  std::vector<int> carried_;  ///< for each of buffers_: the field whose held layers it carries; -1 for none
+  std::span<const History> histories_;
+  std::vector<std::uintptr_t> pages_;  ///< for each history: the array of the next step
+  std::vector<int> carried_;           ///< for each of buffers_: the field whose held layers it carries; -1 for none
 };
 
 }  // namespace stencil_tune

@@ -46,8 +46,8 @@ REACTION = "a_next = a + 0.1*laplacian(a) - k*a*b^2; b_next = b + 0.05*laplacian
 
 
 class Numpy(ArrayOperations):
-    def empty(self, like):
-        return numpy.full(like.shape, numpy.nan)  # what nobody writes shows
+    def empty(self, like, shape=None):
+        return numpy.full(like.shape if shape is None else shape, numpy.nan)  # what nobody writes shows
 
     def zeros(self, like, shape):
         return numpy.zeros(shape)

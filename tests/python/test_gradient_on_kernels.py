@@ -36,8 +36,8 @@ def ops(gpus):
             self.kept.append(array)
             return array
 
-        def empty(self, like):
-            return self.made(numpy.full(like.shape, numpy.nan))  # what nobody writes shows
+        def empty(self, like, shape=None):
+            return self.made(numpy.full(like.shape if shape is None else shape, numpy.nan))  # what nobody writes shows
 
         def zeros(self, like, shape):
             return self.made(numpy.zeros(shape))
@@ -94,9 +94,10 @@ def test_layers_that_are_alike_are_not_copied_again(ops, gpus):
         kernel.advance(arrays, steps=1, points=kernel.place_points(), same_layers=True)
 
 
-def test_a_shot_is_taken_back_zone_by_zone_as_on_the_reference(ops, monkeypatch):
+@pytest.mark.parametrize("layer, stride", [("x=10,y=0", 3), ("x=0,y=10", 1)])
+def test_a_shot_is_taken_back_zone_by_zone_as_on_the_reference(ops, monkeypatch, layer, stride):
     steps, side = 4, 600  # smaller grids are made at once
-    ground = models.acoustic((side, side), 10, 2000, layer="x=10,y=0", accuracy=2, dtype="f64")
+    ground = models.acoustic((side, side), 10, 2000, layer=layer, accuracy=2, dtype="f64")
     draw, shot = numpy.random.default_rng(3), Shot({"p_next": [(15.5, 20)]}, {"p": [(20, 21.25), (16, 18)]})
     series, of_records = draw.uniform(-1, 1, (steps, 1)), draw.uniform(-1, 1, (steps, 2))
     launched, advance = [], Kernel.advance
@@ -104,7 +105,7 @@ def test_a_shot_is_taken_back_zone_by_zone_as_on_the_reference(ops, monkeypatch)
         launched.append(kernel), advance(kernel, *arrays, **more)))
 
     def gradients(on):
-        run = Propagation(ground.stencil, "hold", steps, on, shot, on.copy(series), 3)
+        run = Propagation(ground.stencil, "hold", steps, on, shot, on.copy(series), stride)
         inputs = [on.copy(ground.fields[name]) for name in ground.stencil.inputs]
         state, _, kept = run.propagate(inputs, None)
         zeros = [on.zeros(field, field.shape) for field in state]

@@ -144,6 +144,13 @@ bool is_placed(const Stencil& stencil) {
          std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) { return is_place(node.op); });
 }
 
+bool counts_steps(const Stencil& stencil) {
+  return std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [&](const Node& node) {
+    const bool is_of_time = node.op == Operation::profile && profile_along(stencil, node.index) == kAlongTime;
+    return node.op == Operation::step || node.op == Operation::random || is_of_time;
+  });
+}
+
 std::array<Reach, kMaxRank> profile_reach(const Stencil& stencil) {
   std::array<Reach, kMaxRank> reach{};
   for (const Node& node : stencil.nodes) {

@@ -60,6 +60,9 @@ class Derivatives {
 /// Whether updates are not the same everywhere and in each step: they ask for a place, or fields exist in layers alone.
 bool is_placed(const Stencil& stencil);
 
+/// Whether steps are not alike: their numbers enter updates.
+bool counts_steps(const Stencil& stencil);
+
 /// How far profiles are read on each axis.
 std::array<Reach, kMaxRank> profile_reach(const Stencil& stencil);
 

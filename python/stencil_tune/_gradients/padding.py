@@ -10,7 +10,7 @@ from .edges import Edge, layer
 class ArrayOperations:
     """Operations on arrays of one library. In place: `a[index] += b[index]`."""
 
-    def empty(self, like: Any) -> Any:
+    def empty(self, like: Any, shape: Sequence[int] | None = None) -> Any:
         raise NotImplementedError
 
     def zeros(self, like: Any, shape: Sequence[int]) -> Any:

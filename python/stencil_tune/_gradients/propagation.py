@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Mapping, Sequence
 
+from .._arguments import History
 from .._errors import ArgumentError
 from .._lookup import kernel_for
 from .._stencil import Stencil
-from .edges import edges_of, outside_layers
 from .padding import ArrayOperations
-from .run import Run
+from .run import Run, Span
 from .shot import Cells, Shot
 from .steps_back import steps_back
 
@@ -55,64 +55,55 @@ class Propagation(Run):
         """The steps whose states are kept; that of the first is given."""
         return range(0, self.steps, self.stride)
 
-    def kept_shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of a kept state. Where a field exists in layers alone these are kept, side by side."""
-        axis, start, stop = self._gap(name, shape)
-        return *shape[:axis], shape[axis] - (stop - start), *shape[axis + 1:]
-
-    def _gap(self, name: str, shape: Sequence[int]) -> tuple[int, int, int]:
-        """The axis between whose layers the field does not exist, and from where to where."""
-        if name not in self.stencil.layer_fields:
-            return 0, 0, 0
-        index = outside_layers(self.stencil, name, edges_of(self.stencil, self.boundary, shape))
-        return len(index) - 1, index[-1].start, index[-1].stop
-
-    def _parts(self, name: str, shape: Sequence[int]) -> list[tuple[Any, Any]]:
-        """The cells of a field, as indices of its array and of a kept state."""
-        axis, start, stop = self._gap(name, shape)
-        before = (slice(None),) * axis
-        return [((*before, slice(start)),) * 2, ((*before, slice(stop, None)), (*before, slice(start, None)))]
-
     # ---- forward ----
 
     def propagate(self, inputs: Sequence[Any],
                   coefficients: Mapping[str, float] | None) -> tuple[list[Any], Any, list[Any]]:
         """The state after the run, the records [step, receiver], and the states that were kept, a stack for each field in
         the order of `kept`. The inputs stay as they are."""
-        like, arrays = self._like(inputs), self._arrays(inputs)
+        like = self._like(inputs)
         self._settle(tuple(like.shape))
+        after, records, kept = self._propagate(self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs))), like, coefficients)
+        return list(self.arrays.on_grid(after, like).values()), records, kept
+
+    def _propagate(self, given: Mapping[str, Any], like: Any,
+                   coefficients: Mapping[str, float] | None) -> tuple[dict[str, Any], Any, list[Any]]:
+        """The same for arrays as kernels take them."""
+        arrays = [self.arrays.room(name, like) if name not in given else
+                  self.ops.copy(given[name]) if name in self.state else given[name] for name in self.stencil.arguments]
         records = self.ops.series(like, (self.steps, self.shot.receivers))
-        kept = {name: self.ops.zeros(like, (len(self.starts) - 1, *self.kept_shape(name, like.shape)))
-                for name in self.kept}
-        # The stacks of whole fields are where single steps write them.
-        written = {name: self.fields[self._newer(name)] for name in kept
-                   if self.stride == 1 and name not in self.stencil.layer_fields and self._newer(name) != name}
-        last = {place: arrays[place] for place in written.values()}
+        kept = {name: self.arrays.room(name, like, len(self.starts) - 1) for name in self.kept}
+        if kept and self.stride == 1 and all(self._newer(name) != name for name in kept):
+            own = {self._newer(name): arrays[self.fields[self._newer(name)]] for name in kept}
+            histories = {self._newer(name): History(stack, 0, 1) for name, stack in kept.items()}
+            self._advance(arrays, 0, self.steps - 1, coefficients, records, histories)
+            for name, array in own.items():
+                arrays[self.fields[name]] = array
+            self._advance(arrays, self.steps - 1, 1, coefficients, records)
+            older = [name for name in self.state if self._newer(name) not in own]  # stacks are other outputs
+            return {name: self.ops.copy(arrays[self.fields[name]]) if name in older else arrays[self.fields[name]]
+                    for name in self.state}, records, list(kept.values())
         for number, start in enumerate(self.starts):
             for name in kept if number else ():
-                for cells, there in self._parts(name, like.shape) if name not in written else ():
-                    kept[name][number - 1][there] = arrays[self.fields[name]][cells]
-            for name, place in written.items():
-                arrays[place] = kept[name][number] if number < len(self.starts) - 1 else last[place]
+                kept[name][number - 1][...] = arrays[self.fields[name]]
             self._advance(arrays, start, min(self.stride, self.steps - start), coefficients, records)
-        after = {name: arrays[self.fields[name]] for name in self.state}
-        for name in after if written else ():
-            if all(after[name] is not array for array in last.values()):
-                after[name] = self.ops.copy(after[name])  # stacks are other outputs
-        self._clear_outside_layers(after)
-        return list(after.values()), records, list(kept.values())
+        return {name: arrays[self.fields[name]] for name in self.state}, records, list(kept.values())
 
     def _advance(self, arrays: list[Any], start: int, steps: int, coefficients: Mapping[str, float] | None,
-                 records: Any = None) -> None:
+                 records: Any = None, histories: Mapping[str, History] | None = None) -> None:
         """Reorders the arrays so that each field has its own."""
-        kernel = kernel_for(self.stencil, self._whole(self.stencil.arguments, arrays), self.boundary, steps)
-        taken: dict[str, Any] = {}
+        kernel = self.arrays.kernel(arrays, steps, histories)
         points = self.shot.placed(kernel, records is not None)
+        taken: dict[str, Any] = {}
         if points is not None:
             made = slice(start, start + steps)
             taken = {"points": points, "series": self.series[made] if self.shot.sources else None,
                      "records": records[made] if records is not None and self.shot.receivers else None}
-        kernel.advance(arrays, steps=steps, coefficients=coefficients, **self._place(start), **taken)
+        taken.update(self._place(start))
+        if histories:
+            kernel.advance_through(arrays, histories, steps=steps, coefficients=coefficients, **taken)
+        else:
+            kernel.advance(arrays, steps=steps, coefficients=coefficients, **taken)
 
     # ---- backward ----
 
@@ -142,45 +133,77 @@ class Propagation(Run):
 
     def _checkpoints(self, inputs: Sequence[Any], starts: Sequence[int],
                      coefficients: Mapping[str, float] | None) -> Iterator[list[Any]]:
-        given = dict(zip(self.stencil.inputs, inputs))
+        like = self._like(inputs)
+        given = self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs)))
         for number in reversed(range(len(starts))):
-            yield [self._state(name, number, given) if name in self.state else value for name, value in given.items()]
+            yield list(self.arrays.on_grid(self._began_with(number, given), like).values())
 
-    def _state(self, name: str, number: int, given: Mapping[str, Any]) -> Any:
-        """A field at one of the starts."""
-        if number == 0:
+    def _began_with(self, number: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The inputs of the step at one of the starts."""
+        return {name: self._began_with_field(name, number, given) for name in given}
+
+    def _began_with_field(self, name: str, number: int, given: Mapping[str, Any]) -> Any:
+        if number == 0 or name not in self.state:
             return given[name]
         if name not in self._kept:
-            return self._state(self._newer(name), number - 1, given)
-        held = self._kept[name][number - 1]
-        if name not in self.stencil.layer_fields:
-            return held
-        array = self.ops.zeros(given[name], given[name].shape)
-        for cells, there in self._parts(name, array.shape):
-            array[cells] = held[there]
-        return array
+            return self._began_with_field(self._newer(name), number - 1, given)
+        return self._kept[name][number - 1]
+
+    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool) -> Iterator[Span]:
+        like, given = self._like(inputs), self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs)))
+        if not needed:
+            yield from super().spans_back(inputs, coefficients, needed)
+        elif self._is_reversed:
+            for step, before in self._states_taken_back(inputs, coefficients):
+                yield Span(step, 1, before, {})
+        elif self.stride == 1:
+            yield from self._kept_spans(given)
+        else:
+            for number, start in reversed(list(enumerate(self.starts))):
+                first, last = self._began_with(number, given), min(start + self.stride, self.steps) - 1
+                if last > start:  # a run that keeps all of its states
+                    run = self._piece(start, last - start, 1)
+                    after, _, kept = run._propagate(first, like, coefficients)
+                    run._kept = dict(zip(run.kept, kept))
+                    yield Span(last, 1, {**first, **after}, {})
+                    for span in run._kept_spans(first):
+                        yield span._replace(last=start + span.last)
+                else:
+                    yield Span(start, 1, first, {})
+
+    def _piece(self, start: int, steps: int, stride: int) -> Propagation:
+        series = self.series[start:start + steps] if self.shot.sources else None
+        return type(self)(self.stencil, self.boundary, steps, self.ops, self.shot, series, stride, self.origin,
+                          self.first + start)
+
+    def _kept_spans(self, given: Mapping[str, Any]) -> Iterator[Span]:
+        """Of a run that keeps the state before each step but the first."""
+        roots = {name: self._root(name) for name in self.state} if self._kept else {}
+        # Steps that read what was given.
+        early = min(self.steps, 1 + max(age for _, age in roots.values())) if roots else self.steps
+        if early < self.steps:
+            histories = {name: History(self._kept[root], self.steps - 2 - age, -1) for name, (root, age) in roots.items()}
+            constants = {name: array for name, array in given.items() if name not in self.state}
+            yield Span(self.steps - 1, self.steps - early, constants, histories)
+        for step in reversed(range(early)):
+            yield Span(step, 1, self._began_with(step, given), {})
+
+    def _root(self, name: str) -> tuple[str, int]:
+        """The kept field that this one was, and how many steps before."""
+        for age in range(len(self.stencil.fields)):
+            if name in self._kept:
+                return name, age
+            name = self._newer(name)
+        raise AssertionError(f"{name} is not kept")
 
     def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None,
                               needed: bool) -> Iterator[tuple[int, dict[str, Any] | None]]:
-        if needed and self._is_reversed:
-            yield from self._states_taken_back(inputs, coefficients)
-            return
-        if not needed or self.stride == 1:
+        if not needed or self.steps == 1:
             yield from super()._states_from_the_last(inputs, coefficients, needed)
             return
-        for start, first in zip(reversed(self.starts), self._checkpoints(inputs, self.starts, coefficients)):
-            last = min(start + self.stride, self.steps) - 1
-            if last > start:  # a run that keeps all of its states
-                series = self.series[start:last] if self.shot.sources else None
-                run = type(self)(self.stencil, self.boundary, last - start, self.ops, self.shot, series, 1, self.origin,
-                                 self.first + start)
-                after, _, kept = run.propagate(first, coefficients)
-                run._kept = dict(zip(run.kept, kept))
-                yield last, {**dict(zip(self.stencil.inputs, first)), **dict(zip(self.state, after))}
-                for step, state in run._states_from_the_last(first, coefficients, needed):
-                    yield start + step, state
-            else:
-                yield start, dict(zip(self.stencil.inputs, first))
+        for span in self.spans_back(inputs, coefficients, needed):
+            for step in span.single_steps():
+                yield step.last, self.arrays.on_grid(step.arrays, self._like(inputs))
 
     def check_reversal(self) -> None:
         """Raises ArgumentError where a run cannot be taken back."""

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
+from .._arguments import History
 from .._errors import ArgumentError
 from .._lookup import kernel_for
 from .._request import Grid, boundary_text, checked
@@ -23,6 +24,7 @@ from .._stencil import Stencil
 from . import fused_back
 from .edges import (Edge, around, edge_coefficients, edges_of, is_hold_alone, is_periodic, outside_layers, shell,
                     widths_with_room, zeros_outside)
+from .field_arrays import FieldArrays
 from .padding import ArrayOperations, extended, folded, padded_with_zeros
 from .shot import Shot
 from .steps_back import steps_back
@@ -54,6 +56,20 @@ class Stage:
         return any(name in self.stencil.fields for name in self.adjoint.inputs)
 
 
+class Span(NamedTuple):
+    """Steps of a run, from `last` back, and the arrays that the last one began with, as kernels take them."""
+
+    last: int
+    count: int
+    arrays: dict[str, Any]
+    histories: dict[str, History]  #: of the fields that other steps began with others of
+
+    def single_steps(self) -> Iterator[Span]:
+        for back in range(self.count):
+            before = {name: history.stack[history.first + back * history.by] for name, history in self.histories.items()}
+            yield Span(self.last - back, 1, {**self.arrays, **before}, {})
+
+
 class Run:
     """`steps` steps of a stencil as a function from its inputs to the state."""
 
@@ -79,6 +95,10 @@ class Run:
                                 "[rotate] in a definition")
         if steps < 1:
             raise ArgumentError(f"a run of {steps} steps: give 1 or more")
+
+    @property
+    def arrays(self) -> FieldArrays:
+        return FieldArrays(self.stencil, self.boundary, self.ops)
 
     # ---- forward ----
 
@@ -251,6 +271,14 @@ class Run:
                 states.append(self._advanced(states[-1], step - 1, 1, coefficients))
             while states:
                 yield start + len(states) - 1, dict(zip(self.stencil.inputs, states.pop()))
+
+    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool) -> Iterator[Span]:
+        """All steps, from the last one back, with their inputs where these are needed."""
+        if not needed:
+            yield Span(self.steps - 1, self.steps, {}, {})
+            return
+        for step, before in self._states_from_the_last(inputs, coefficients, needed):
+            yield Span(step, 1, self.arrays.on_slabs(before or {}), {})
 
     def _stride(self) -> int:
         """Steps from one checkpoint to the next."""

@@ -12,6 +12,7 @@ from .._errors import ArgumentError, Error
 from .._lookup import kernel_for
 from .._stencil import Stencil
 from .edges import Edge, edges_of, shell
+from .field_arrays import FieldArrays
 
 if TYPE_CHECKING:
     from .run import Run
@@ -46,7 +47,7 @@ def steps_back(run: "Run", like: Any, wanted: Sequence[str]) -> "StepsBack | Non
         return None  # nobody reads what the source adds
     back = StepsBack(run, adjoint, edges, constants, between, masked)
     try:
-        kernel_for(adjoint, [like], back.boundary)
+        kernel_for(adjoint, [like], back.boundary, slabs=bool(adjoint.layer_fields))
     except Error:
         return None  # its updates take more registers than a thread has
     return back
@@ -66,6 +67,7 @@ class StepsBack:
         self.run, self.adjoint, self.edges, self.constants, self.between = run, adjoint, edges, constants, between
         self.boundary = ",".join(f"{axis}={'zero' if axis in masked else edge.kind}"
                                  for axis, edge in zip("xyz", reversed(edges)))
+        self.arrays = FieldArrays(adjoint, self.boundary, run.ops)
         self.needs_states = any(name in run.state for name in adjoint.inputs)
         self.places = {name: place for place, name in enumerate(adjoint.arguments)}
         self.again = [name for name in run.shot.positions[0] if name in adjoint.outputs]  # sources of what is made again
@@ -104,29 +106,37 @@ class StepsBack:
                 gradient[slab] = 0
         run._record_back(run.steps - 1, back)
         run._sources_back(run.steps - 1, {run._newer(name): gradient for name, gradient in back.items()})
-        given = {**dict(zip(run.stencil.inputs, inputs)), **{f"grad_{name}": array for name, array in back.items()}}
-        arrays = [given[name] if name in given else ops.zeros(like, like.shape) for name in self.adjoint.arguments]
+        given = run.arrays.on_slabs(dict(zip(run.stencil.inputs, inputs)))
+        back = run.arrays.on_slabs(back)
+        known = {**given, **{f"grad_{name}": array for name, array in back.items()}}
+        arrays = [known[name] if name in known else ops.zeros(like, self.arrays.shape(name, like))
+                  for name in self.adjoint.arguments]
         self._run(arrays, inputs, coefficients)
-        made = {name: arrays[self.places[f"grad_{name}"]] for name in (*run.state, *self.constants)
-                if f"grad_{name}" in self.places}
+        made = run.arrays.on_grid({name: arrays[self.places[f"grad_{name}"]] for name in (*run.state, *self.constants)
+                            if f"grad_{name}" in self.places}, like)
         return ({name: made[name] for name in made if name in run.fields},
                 {name: ops.total(made[name]) for name in made if name not in run.fields})
 
     def _run(self, arrays: list[Any], inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> None:
-        run, shot = self.run, self._shot()
-        series, records = self._series(arrays[0], shot), run.ops.series(arrays[0], (run.steps, shot.receivers))
+        run, shot, like = self.run, self._shot(), self.run._like(inputs)
+        series, records = self._series(like, shot), run.ops.series(like, (run.steps, shot.receivers))
         known = run._known(self.adjoint, coefficients)
-        whole = not self.needs_states and not run.stencil._is_placed
-        for step, before in [(0, None)] if whole else run._states_from_the_last(inputs, coefficients, self.needs_states):
-            for name, array in (before or {}).items():
-                if name in self.places:
-                    arrays[self.places[name]] = array
-            steps, first = (run.steps, 0) if whole else (1, run.steps - 1 - step)
-            kernel = kernel_for(self.adjoint, run._whole(self.adjoint.arguments, arrays), self.boundary, steps)
-            points, rows = shot.placed(kernel, True), slice(first, first + steps)
-            taken = {} if points is None else {"points": points, "series": series[rows] if shot.sources else None,
-                                               "records": records[rows] if shot.receivers else None}
-            kernel.advance(arrays, steps=steps, coefficients=known, **run._place(step), **taken)
+        for span in run.spans_back(inputs, coefficients, self.needs_states):
+            for steps in span.single_steps() if run.stencil._counts_steps else [span]:
+                for name, array in steps.arrays.items():
+                    if name in self.places:
+                        arrays[self.places[name]] = array
+                histories = {name: history for name, history in steps.histories.items() if name in self.places}
+                kernel = self.arrays.kernel(arrays, steps.count, histories)
+                points, first = shot.placed(kernel, True), run.steps - 1 - steps.last
+                rows = slice(first, first + steps.count)
+                taken = {} if points is None else {"points": points, "series": series[rows] if shot.sources else None,
+                                                   "records": records[rows] if shot.receivers else None}
+                taken.update(run._place(steps.last), coefficients=known)
+                if histories:
+                    kernel.advance_through(arrays, histories, steps=steps.count, **taken)
+                else:
+                    kernel.advance(arrays, steps=steps.count, **taken)
         for name, columns in run.shot.columns.items():
             rows = slice(run.steps if name in self.between else run.steps - 1)
             run.of_series[rows, columns.start:columns.stop] = run.ops.reversed(

@@ -64,6 +64,12 @@ struct Until {
   std::function<bool(std::int64_t steps, Span<const double> numbers)> stop{};
 };
 
+/// The arrays of a field in the steps of a run, evenly spaced: [step], or backwards.
+struct History {
+  int field = 0;
+  std::int64_t bytes = 0;  ///< from a step's array to that of the next step
+};
+
 /// A handle: copies share one kernel. All functions may be called from several threads at once.
 ///
 /// A kernel works on the fields of the stencil, one device address for each entry of Stencil::fields in that order,
@@ -186,6 +192,13 @@ class Kernel {
   /// were placed for another kernel or context, and for addresses that are missing or that the GPU does not reach.
   void advance_with_points(const Points& points, const PointData& data, CUstream_st* stream, Span<void*> fields,
                            std::int64_t steps, Span<const double> coefficients = {}, const Place& place = {}) const;
+
+  /// advance_at(), or with points advance_with_points(), with another array for some fields in each step: a run that
+  /// leaves all of its states behind, or reads those of another. `fields` has the first step's. All steps are made one
+  /// by one. points: null for none.
+  void advance_with_histories(Span<const History> histories, const Points* points, const PointData& data,
+                              CUstream_st* stream, Span<void*> fields, std::int64_t steps,
+                              Span<const double> coefficients = {}, const Place& place = {}) const;
 
   /// Measures the fields as they stand: one f64 number for each of measure_names(), in device memory, when the stream
   /// gets there. Outputs' names in a measure stand for what the next step makes of the fields, with the entry that

@@ -308,8 +308,8 @@ int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int
 int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where each stage writes weighted sums of cells alone, with weights that no field enters, else 0. */
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil);
-/** 1 where updates are not the same everywhere and in each step (coordinates, the step's number, random numbers, arrays
- * along axes, layers, distances from edges), else 0. low, high: how far arrays along axes are read, as
+/** 1 where updates are not the same everywhere (coordinates, arrays along axes, layers, distances from edges), 2 where they
+ * are not the same in each step (its number, random numbers, fields of time), else 0. low, high: how far arrays along axes are read, as
  * stencil_tune_stencil_reach() has it of fields. */
 int32_t stencil_tune_stencil_is_placed(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
 /** Widths of the layers at the low and the high end of each axis, in cells, three numbers each. 1 where they are known,
@@ -509,6 +509,21 @@ stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kern
                                                                struct CUstream_st* stream, void** fields,
                                                                int32_t field_count, int64_t steps,
                                                                const double* coefficients, int32_t coefficient_count);
+
+/** The arrays of a field in the steps of a run, evenly spaced. */
+typedef struct stencil_tune_history {
+  int64_t bytes; /**< from a step's array to that of the next step; negative where they go backwards */
+  int32_t field;
+  int32_t reserved; /**< 0 */
+} stencil_tune_history;
+/** stencil_tune_advance_at_on_device(), or with points stencil_tune_advance_with_points_on_device(), with another array
+ * for some fields in each step: a run that leaves all of its states behind, or reads those of another. fields: has the
+ * first step's. Steps are made one by one. points: NULL for none. */
+stencil_tune_status stencil_tune_advance_with_histories_on_device(
+    stencil_tune_kernel* kernel, const stencil_tune_history* histories, int32_t history_count,
+    const stencil_tune_points* points, const void* series, void* records, const int64_t* origin, int64_t step,
+    struct CUstream_st* stream, void** fields, int32_t field_count, int64_t steps, const double* coefficients,
+    int32_t coefficient_count);
 
 /* Fewer arguments and fewer calls for languages in which both cost more than the launch. */
 

@@ -1,6 +1,7 @@
 // Kernel::advance with fused steps on the host executor, against repeated plain sweeps.
 #include "generator/definition/definition.hpp"
 #include "runtime/library/library_parts.hpp"
+#include "tests/runtime/expect_error.hpp"
 #include "tests/runtime/library/host_driver.hpp"
 #include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference/reference.hpp"
@@ -230,6 +231,51 @@ TEST(AdvanceOnHost, EveryStepHasTheNumberAfterTheLastOnes) {
   for (std::size_t i = 0; i < expected.value.size(); ++i) {
     ASSERT_TRUE(expected.accepts(i, newest[i])) << "cell " << i << ": " << newest[i] << ", not " << expected.value[i];
   }
+}
+
+TEST(AdvanceOnHost, StatesStayBehindAndAreReadBackwards) {
+  constexpr std::size_t kSteps = 4;
+  const Boundaries boundaries{Boundary::periodic, Boundary::hold, Boundary::zero};
+  const Extents extents{.rank = 3, .n = {35, 6, 5}};
+  const Problem problem = make_problem(placed_stencil("0.5*u[x-1] + t*u[z+1]"), ElementType::f64, boundaries, extents);
+  const Fields given = make_fields(problem);
+  const std::size_t cells = given[0].size();
+  const std::int64_t bytes = static_cast<std::int64_t>(cells * sizeof(double));
+  std::vector<double> first = given[0], states(kSteps * cells, -1);
+  HostDriver driver;
+  const Kernel kernel = untuned_kernel(driver, problem.stencil, boundaries, extents);
+  std::vector<void*> fields{first.data(), states.data()};
+  kernel.advance_with_histories(std::vector<History>{{.field = 1, .bytes = bytes}}, nullptr, {}, nullptr, fields,
+                                kSteps, {}, kCheckPlace);
+  EXPECT_EQ(fields[0], &states[(kSteps - 1) * cells]);
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    const ReferenceField expected = reference_after(problem, given, static_cast<int>(step + 1));
+    for (std::size_t i = 0; i < cells; ++i) {
+      ASSERT_TRUE(expected.accepts(i, states[step * cells + i])) << "step " << step << ", cell " << i;
+    }
+  }
+
+  // Sums over the states, the last one first: 1 * s3, then 2 * (1 * s3) + s2, and so on.
+  const Stencil sums = parse_definition(
+      "rank = 3\nfields = [\"s\", \"sum\", \"next\"]\n[update]\nnext = \"2*sum + s\"\n[rotate]\nnext = \"sum\"\n",
+      "s.toml");
+  const Boundaries whole{Boundary::zero, Boundary::zero, Boundary::zero};
+  const Kernel summing = untuned_kernel(driver, sums, whole, extents);
+  std::vector<double> sum(cells), next(cells);
+  std::vector<void*> back{&states[(kSteps - 1) * cells], sum.data(), next.data()};
+  summing.advance_with_histories(std::vector<History>{{.field = 0, .bytes = -bytes}}, nullptr, {}, nullptr, back,
+                                 kSteps);
+  for (std::size_t i = 0; i < cells; ++i) {
+    double expected = 0;
+    for (std::size_t step = kSteps; step-- > 0;) expected = 2 * expected + states[step * cells + i];
+    ASSERT_DOUBLE_EQ(static_cast<const double*>(back[1])[i], expected);
+  }
+  EXPECT_ERROR(kernel.advance_with_histories(std::vector<History>{{.field = 2, .bytes = bytes}}, nullptr, {}, nullptr,
+                                             fields, kSteps),
+               ErrorCode::invalid_argument, "2 fields");
+  EXPECT_ERROR(kernel.advance_with_histories(std::vector<History>{{.field = 1, .bytes = 4}}, nullptr, {}, nullptr,
+                                             fields, kSteps),
+               ErrorCode::invalid_argument, "multiple");
 }
 
 TEST(AdvanceOnHost, TakesArraysAlongOneAxisAndWhatTheDefinitionSaysOfItsEdges) {
