@@ -3,8 +3,11 @@
 
 #include "runtime/cuda/driver.hpp"
 #include "stencil_tune/error.hpp"
+#include "templates/box_copy_arguments.cuh"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -24,6 +27,15 @@ struct RecordedLaunch {
   std::vector<std::byte> argument;
   CUstream_st* stream = nullptr;
 };
+
+/// The boxes that a launch copies.
+inline std::vector<BoxArgument<std::byte>> boxes_of(const RecordedLaunch& launch) {
+  BoxArguments<std::byte> argument{};
+  std::memcpy(&argument, launch.argument.data(), std::min(sizeof argument, launch.argument.size()));
+  std::vector<BoxArgument<std::byte>> boxes{argument.boxes[0]};
+  while (boxes.back().end_block < launch.grid[0]) boxes.push_back(argument.boxes[boxes.size()]);
+  return boxes;
+}
 
 class FakeDriver : public Driver {
  public:

@@ -1,36 +1,23 @@
 #include "runtime/library/launch/box_copies.hpp"
 
 #include "runtime/library/launch/stage_launch.hpp"
+#include "templates/box_copy_arguments.cuh"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
 namespace stencil_tune {
 
-std::span<const TemplateFile> box_copy_template();  // templates/box_copies.cuh as text
-
 namespace {
 
-constexpr std::size_t kBoxesALaunch = 32;
-constexpr std::int64_t kThreads = 256;
+constexpr std::int64_t kCellsOfBlock = kBoxCopyThreads * kBoxCopyCells;
 constexpr std::int64_t kMostBlocks = 1024;  // blocks for a box: more cells than these have threads are walked over
 constexpr std::int64_t kMostCells = std::int64_t{1} << 30;
-
-/// templates/box_copies.cuh has the same structures, member by member.
-struct BoxArgument {
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-  std::int64_t from_row = 0;
-  std::int64_t from_plane = 0;
-  std::int64_t to_row = 0;
-  std::int64_t to_plane = 0;
-  std::array<std::uint32_t, kMaxRank> extent{};
-  std::uint32_t unused = 0;
-};
-using Argument = std::array<BoxArgument, kBoxesALaunch>;
 
 std::int64_t cells_of(const BoxCopy& box) { return box.extent[0] * box.extent[1] * box.extent[2]; }
 
@@ -50,15 +37,25 @@ void add_countable(const BoxCopy& box, std::size_t cell_bytes, std::vector<BoxCo
   add_countable(high, cell_bytes, pieces);
 }
 
-BoxArgument argument_of(const BoxCopy& box) {
-  BoxArgument argument{.from = box.from.first,
-                       .to = box.to.first,
-                       .from_row = box.from.row,
-                       .from_plane = box.from.plane,
-                       .to_row = box.to.row,
-                       .to_plane = box.to.plane};
+Divisor divisor_of(std::int64_t number) {
+  const auto divisor = static_cast<std::uint64_t>(number);
+  const unsigned shift = 31 + static_cast<unsigned>(std::bit_width(divisor - 1));
+  return {static_cast<unsigned>(((std::uint64_t{1} << shift) + divisor - 1) / divisor), shift};
+}
+
+BoxArgument<std::byte> argument_of(const BoxCopy& box, unsigned end_block) {
+  BoxArgument<std::byte> argument{.from = reinterpret_cast<const std::byte*>(box.from.first),
+                                  .to = reinterpret_cast<std::byte*>(box.to.first),
+                                  .from_row = box.from.row,
+                                  .from_plane = box.from.plane,
+                                  .to_row = box.to.row,
+                                  .to_plane = box.to.plane,
+                                  .extent = {},
+                                  .end_block = end_block,
+                                  .row = divisor_of(box.extent[0]),
+                                  .plane = divisor_of(box.extent[1])};
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    argument.extent[axis] = static_cast<std::uint32_t>(box.extent[axis]);
+    argument.extent[axis] = static_cast<unsigned>(box.extent[axis]);
   }
   return argument;
 }
@@ -70,13 +67,14 @@ KernelSource box_copy_source(std::size_t cell_bytes) {
                                 : cell_bytes == 4 ? "unsigned"
                                 : cell_bytes == 2 ? "unsigned short"
                                                   : "unsigned char";
-  return {.text = fmt::format(R"({}
+  return {.text = fmt::format(R"(#include "stencil_tune/box_copies.cuh"
+
 STENCIL_KERNEL void __launch_bounds__(stencil_tune::kBoxCopyThreads)
-stencil_box_copies(const __grid_constant__ stencil_tune::BoxCopies<{}> arguments) {{
+stencil_box_copies(const __grid_constant__ stencil_tune::BoxArguments<{}> arguments) {{
   stencil_tune::copy_boxes(arguments);
 }}
 )",
-                              box_copy_template().front().text, cell),
+                              cell),
           .entry = "stencil_box_copies"};
 }
 
@@ -86,18 +84,16 @@ void BoxCopier::copy(std::uint64_t context, std::span<const BoxCopy> boxes, CUst
   if (pieces.empty()) return;
   const Module* module = kernel_->find(context);
   if (module == nullptr) refuse_context(context != 0);
-  for (std::size_t first = 0; first < pieces.size(); first += kBoxesALaunch) {
-    const std::size_t count = std::min(kBoxesALaunch, pieces.size() - first);
-    Argument argument{};
-    std::int64_t most = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      argument[i] = argument_of(pieces[first + i]);
-      most = std::max(most, cells_of(pieces[first + i]));
+  for (std::size_t first = 0; first < pieces.size(); first += kBoxCopies) {
+    BoxArguments<std::byte> argument{};
+    unsigned blocks = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(kBoxCopies, pieces.size() - first); ++i) {
+      const BoxCopy& box = pieces[first + i];
+      blocks += static_cast<unsigned>(std::min(kMostBlocks, (cells_of(box) + kCellsOfBlock - 1) / kCellsOfBlock));
+      argument.boxes[i] = argument_of(box, blocks);
     }
-    const std::int64_t blocks = std::min(kMostBlocks, (most + kThreads - 1) / kThreads);
-    module->launch({.grid = {static_cast<unsigned>(blocks), static_cast<unsigned>(count), 1},
-                    .block = {static_cast<unsigned>(kThreads), 1, 1}},
-                   std::as_bytes(std::span(&argument, 1)), stream);
+    module->launch({.grid = {blocks, 1, 1}, .block = {kBoxCopyThreads, 1, 1}}, std::as_bytes(std::span(&argument, 1)),
+                   stream);
   }
 }
 

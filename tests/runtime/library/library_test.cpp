@@ -293,7 +293,7 @@ TEST_F(LibraryTest, AdvanceSwapsBuffersAndCarriesTheHeldLayers) {
   EXPECT_EQ(addresses(driver_.launches[2]).first, kIn);
   EXPECT_EQ(fields[0], at(kOut)) << "field 0 holds the newest state";
   ASSERT_EQ(driver_.box_copies.size(), 1U) << "all layers at once";
-  EXPECT_EQ(driver_.box_copies[0].grid[1], 6U);
+  EXPECT_EQ(boxes_of(driver_.box_copies[0]).size(), 6U);
   EXPECT_EQ(addresses(driver_.box_copies[0]), std::pair(kIn, kOut));
   kernel.advance(nullptr, fields, 0);
   EXPECT_EQ(driver_.launches.size(), 3U);

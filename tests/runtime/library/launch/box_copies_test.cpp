@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <numeric>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -76,35 +76,64 @@ TEST(BoxCopies, PackAndUnpackCellsOfEverySize) {
   expect_round_trip<std::uint64_t>();
 }
 
-/// As templates/box_copies.cuh has it.
-struct Piece {
-  std::uint64_t from, to;
-  std::int64_t from_row, from_plane, to_row, to_plane;
-  std::array<std::uint32_t, 3> extent;
-  std::uint32_t unused;
-};
-
-TEST(BoxCopies, AreOfPiecesThatAKernelCanCount) {
-  constexpr std::int64_t kRow = 4096, kPlane = kRow * 4096, kPlanes = 301;
-  FakeDriver driver;
+/// A box that its blocks walk over, beside one of a cell.
+TEST(BoxCopies, WalkOverMoreCellsThanTheirBlocksHave) {
+  constexpr std::int64_t kRow = 1009, kRows = 1051;
+  std::vector<std::uint16_t> from(2 * kRow * kRows + 1), to(from.size(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint16_t>(i * 40503 >> 8);
+  HostDriver driver;
   const LoadedKernel plain(driver, std::make_shared<SourceCompiler>(), {}, "sm_90", "13.0");
   BoxCopier copier(plain.beside(box_copy_source(2)), 2);
   copier.prepare();
-  const BoxCopy box{{0x1000, kRow, kPlane}, {0x2000, kRow, kPlane}, {kRow, 4096, kPlanes}};
-  copier.copy(driver.current_context_id(), std::vector{box}, nullptr);
-  ASSERT_EQ(driver.box_copies.size(), 1U);
-  const auto pieces = driver.box_copies[0].grid[1];
-  ASSERT_GE(driver.box_copies[0].argument.size(), pieces * sizeof(Piece));
+  const auto rows = [](std::uint16_t* first) {
+    return CellRows{reinterpret_cast<DevicePointer>(first), kRow, kRow * kRows};
+  };
+  copier.copy(driver.current_context_id(),
+              std::vector{BoxCopy{rows(from.data()), rows(to.data()), {kRow, kRows, 2}},
+                          BoxCopy{rows(&from.back()), rows(&to.back()), {1, 1, 1}}},
+              nullptr);
+  EXPECT_EQ(from, to);
+}
+
+class RecordedBoxCopies : public ::testing::Test {
+ protected:
+  void SetUp() override { copier_.prepare(); }
+  std::vector<BoxArgument<std::byte>> copy(const BoxCopy& box) {
+    driver_.box_copies.clear();
+    copier_.copy(driver_.current_context_id(), std::vector{box}, nullptr);
+    EXPECT_EQ(driver_.box_copies.size(), 1U);
+    return boxes_of(driver_.box_copies.at(0));
+  }
+
+  FakeDriver driver_;
+  const LoadedKernel plain_{driver_, std::make_shared<SourceCompiler>(), {}, "sm_90", "13.0"};
+  BoxCopier copier_{plain_.beside(box_copy_source(2)), 2};
+};
+
+TEST_F(RecordedBoxCopies, AreOfPiecesThatAKernelCanCount) {
+  constexpr std::int64_t kRow = 4096, kPlane = kRow * 4096, kPlanes = 301;
   std::int64_t planes = 0;
-  for (unsigned i = 0; i < pieces; ++i) {
-    Piece piece;
-    std::memcpy(&piece, driver.box_copies[0].argument.data() + i * sizeof(Piece), sizeof(Piece));
-    EXPECT_EQ(piece.from, 0x1000U + static_cast<std::uint64_t>(planes * kPlane) * 2);
-    EXPECT_EQ(piece.to, 0x2000U + static_cast<std::uint64_t>(planes * kPlane) * 2);
+  for (const auto& piece : copy({{0x1000, kRow, kPlane}, {0x2000, kRow, kPlane}, {kRow, 4096, kPlanes}})) {
+    const auto ahead = static_cast<std::uint64_t>(planes * kPlane) * 2;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.from), 0x1000U + ahead);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.to), 0x2000U + ahead);
     EXPECT_LE(piece.extent[2] * kPlane, std::int64_t{1} << 30);
     planes += piece.extent[2];
   }
   EXPECT_EQ(planes, kPlanes);
+}
+
+TEST_F(RecordedBoxCopies, DivideByMultiplying) {
+  constexpr std::uint64_t kMost = 1U << 30;
+  for (const std::uint64_t divisor : {1U, 2U, 3U, 5U, 7U, 255U, 257U, 641U, 65535U, 65537U, (1U << 30) - 1, 1U << 30}) {
+    const Divisor row = copy({{}, {}, {static_cast<std::int64_t>(divisor), 1, 1}}).at(0).row;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+      const std::uint64_t multiple = kMost / divisor * i / 2999 * divisor;
+      for (const std::uint64_t number : {multiple, multiple + divisor - 1}) {
+        ASSERT_EQ(number * row.multiplier >> row.shift, number / divisor) << number << " / " << divisor;
+      }
+    }
+  }
 }
 
 }  // namespace
