@@ -219,7 +219,7 @@ void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaun
     buffers_[i] = now[static_cast<std::size_t>(part.next[i])];
     carried_[i] = carried[static_cast<std::size_t>(part.next[i])];
   }
-  if (points_ != nullptr) points_->finish(number, buffers_);
+  if (points_ != nullptr) points_->finish(number, now, buffers_);
 }
 
 void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,

@@ -4,37 +4,47 @@
 namespace stencil_tune {
 
 inline constexpr int kPointThreads = 128;  ///< threads of a block
+inline constexpr int kMostPointFields = 64;
 
-/// Sources of a field.
-template <class Storage, class Value>
-struct AddArguments {
-  Storage* field;
-  const long long* cells;  ///< cells that sources add to: places in the field
+/// Cells that sources add to. A cell's place is in its field, its field's in StepPoints::fields.
+template <class Value>
+struct SourceLists {
+  const long long* cells;  ///< [cell]: its place
+  const int* field;        ///< [cell]
   const unsigned* first;   ///< [cell]: its first entry; its entries end with the next cell's first
   const int* source;       ///< [entry]: its source ...
   const Value* weight;     ///< ... and what multiplies its value
   const Value* series;     ///< [source]: the value in this step
+  long long shared;        ///< cells that receivers read too: the first ones
   long long count;         ///< cells
 };
 
-inline constexpr int kMostRecordedFields = 64;
-
 /// Receivers of fields in memory.
-template <class Storage, class Value>
-struct RecordArguments {
-  const Storage* fields[kMostRecordedFields];
+template <class Value>
+struct ReceiverLists {
+  const int* number;       ///< [receiver]: its place in a record
   const unsigned* first;   ///< [receiver]: its first cell; its cells end with the next receiver's first
-  const long long* cells;  ///< places in their fields
-  const int* field;        ///< [cell]: its place among `fields`
-  const Value* weight;
-  Value* record;    ///< [receiver]
-  long long count;  ///< receivers
+  const long long* cells;  ///< [cell]: its place
+  const int* field;        ///< [cell]
+  const Value* weight;     ///< [cell]
+  Value* record;
+  long long shared;  ///< receivers that read a cell which a source adds to: the first ones
+  long long count;   ///< receivers
+};
+
+/// Sources of a stage, and receivers after a step; either may be none.
+template <class Storage, class Value>
+struct StepPoints {
+  Storage* fields[kMostPointFields];
+  SourceLists<Value> sources;
+  ReceiverLists<Value> receivers;
 };
 
 /// Receivers of captured cells; blocks (n, record).
 template <class Value>
 struct SumArguments {
   const Value* captured;   ///< values that the first recorded step captured
+  const int* number;       ///< as above
   const unsigned* first;   ///< [receiver]: the first of its places
   const unsigned* places;  ///< where its cells stand among those that a step captured
   const Value* weight;

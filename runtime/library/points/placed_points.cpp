@@ -15,8 +15,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
-#include <tuple>
+#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -28,6 +29,10 @@ constexpr std::size_t kTensorMapAlignment = 64;  // alignment of a parameter tha
 // What several launches capture is summed up at once: a sum takes a launch of its own, and the next steps wait for it.
 constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostLaunches = 16;
+
+// Cells, and receivers, that the first block of a launch of points has: more of them take two launches. Reckoned: a
+// block goes through them in four rounds.
+constexpr std::ptrdiff_t kMostShared = 4 * kPointThreads;
 
 bool fuses(const PlanPart& part) {
   return (part.stages.size() == 1 || part.in_zones) &&
@@ -103,6 +108,7 @@ class PlacementWriter {
       : state_(state), points_(points), problem_(state.kernel->step), cells_(receiver_cells(points)) {}
 
   void run() {
+    find_shared_cells();
     for (const PlanPart& part : state_.kernel->plan) state_.parts.push_back(place(part));
     place_sources();
     place_receivers();
@@ -197,75 +203,126 @@ class PlacementWriter {
     return "";
   }
 
+  /// A cell of a field that a stage writes, by its place.
+  using WrittenCell = std::pair<int, std::int64_t>;
+
+  /// Sources of the last stage add to some cells that receivers read: these receivers stand first, and wait for them.
+  void find_shared_cells() {
+    const StepFacts& step = problem_.step;
+    std::set<WrittenCell> added;
+    for (const PointCell& cell : points_.source_cells) {
+      if (writing_stage(step, cell.field).value() + 1 < std::ssize(step.stages)) continue;
+      added.emplace(cell.field, place_in_field(problem_, cell));
+    }
+    std::vector<bool> shares(at(points_.receivers), false);
+    for (const PointCell& cell : points_.receiver_cells) {
+      const WrittenCell read{recorded_output(step, cell.field).value(), place_in_field(problem_, cell)};
+      if (added.count(read) == 0) continue;
+      shared_.insert(read);
+      shares[at(cell.point)] = true;
+    }
+    sharing_receivers_ = std::count(shares.begin(), shares.end(), true);
+    if (std::max(std::ssize(shared_), sharing_receivers_) > kMostShared) {
+      state_.receivers_apart = true;
+      shared_.clear();
+      sharing_receivers_ = 0;
+      shares.assign(shares.size(), false);
+    }
+    numbers_.resize(shares.size());
+    std::iota(numbers_.begin(), numbers_.end(), 0);
+    std::stable_partition(numbers_.begin(), numbers_.end(), [&](int receiver) { return shares[at(receiver)]; });
+    std::vector<std::size_t> rank(numbers_.size());
+    for (std::size_t i = 0; i < numbers_.size(); ++i) rank[at(numbers_[i])] = i;
+    entries_.resize(points_.receiver_cells.size());
+    std::iota(entries_.begin(), entries_.end(), std::size_t{0});
+    std::stable_sort(entries_.begin(), entries_.end(), [&](std::size_t a, std::size_t b) {
+      return rank[at(points_.receiver_cells[a].point)] < rank[at(points_.receiver_cells[b].point)];
+    });
+  }
+
   /// What the receivers' cells have, receiver by receiver; within one the order of the list stays.
   template <class Type>
-  std::vector<Type> by_receiver(const std::vector<Type>& of_entries) {
-    if (order_.empty()) {
-      for (std::size_t entry = 0; entry < points_.receiver_cells.size(); ++entry) order_.push_back(entry);
-      std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
-        return points_.receiver_cells[a].point < points_.receiver_cells[b].point;
-      });
-    }
+  std::vector<Type> by_receiver(const std::vector<Type>& of_entries) const {
     std::vector<Type> sorted;
-    for (const std::size_t entry : order_) sorted.push_back(of_entries[entry]);
+    for (const std::size_t entry : entries_) sorted.push_back(of_entries[entry]);
     return sorted;
   }
 
-  /// For each field that sources add to: its cells, and their entries in the order of the list.
+  /// The field's number among these, to which it is added where it is missing.
+  static int number_in(std::vector<int>& fields, int field) {
+    auto known = std::find(fields.begin(), fields.end(), field);
+    if (known == fields.end()) known = fields.insert(known, field);
+    return static_cast<int>(known - fields.begin());
+  }
+
+  static void check_number_of_fields(std::size_t fields) {
+    if (fields <= kMostPointFields) return;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("points at {} fields after one stage; {} are possible", fields, kMostPointFields));
+  }
+
+  /// Cells of sources, and what each has in the order of the list; cells that are not shared come last.
+  using SourcesByCell = std::map<std::pair<bool, WrittenCell>, std::vector<const PointCell*>>;
+
   void place_sources() {
-    std::map<std::pair<int, std::int64_t>, std::vector<const PointCell*>> by_cell;
+    std::vector<SourcesByCell> stages(problem_.step.stages.size());
     for (const PointCell& cell : points_.source_cells) {
-      by_cell[{cell.field, place_in_field(problem_, cell)}].push_back(&cell);
+      const WrittenCell place{cell.field, place_in_field(problem_, cell)};
+      stages[at(writing_stage(problem_.step, cell.field).value())][{shared_.count(place) == 0, place}].push_back(&cell);
     }
-    for (auto cell = by_cell.begin(); cell != by_cell.end();) {
-      const int field = cell->first.first;
-      std::vector<long long> places;
-      std::vector<unsigned> first;
-      std::vector<int> source;
-      std::vector<double> weight;
-      for (; cell != by_cell.end() && cell->first.first == field; ++cell) {
-        places.push_back(cell->first.second);
-        first.push_back(static_cast<unsigned>(source.size()));
-        for (const PointCell* entry : cell->second) {
-          source.push_back(entry->point);
-          weight.push_back(entry->weight);
-        }
+    for (const SourcesByCell& cells : stages) state_.sources_of.push_back(place(cells));
+  }
+
+  StageSources place(const SourcesByCell& cells) {
+    StageSources sources;
+    std::vector<long long> places;
+    std::vector<int> field, source;
+    std::vector<unsigned> first{0};
+    std::vector<double> weight;
+    for (const auto& [cell, entries] : cells) {
+      if (!cell.first) ++sources.lists.shared;
+      field.push_back(number_in(sources.fields, cell.second.first));
+      places.push_back(cell.second.second);
+      for (const PointCell* entry : entries) {
+        source.push_back(entry->point);
+        weight.push_back(entry->weight);
       }
       first.push_back(static_cast<unsigned>(source.size()));
-      state_.field_sources.push_back({.stage = writing_stage(problem_.step, field).value(),
-                                      .field = field,
-                                      .cells = static_cast<std::int64_t>(places.size()),
-                                      .places = tables_.add(places),
-                                      .first = tables_.add(first),
-                                      .source = tables_.add(source),
-                                      .weight = add_values(weight)});
     }
+    check_number_of_fields(sources.fields.size());
+    sources.lists.cells = distance<const long long>(tables_.add(places));
+    sources.lists.field = distance<const int>(tables_.add(field));
+    sources.lists.first = distance<const unsigned>(tables_.add(first));
+    sources.lists.source = distance<const int>(tables_.add(source));
+    sources.lists.weight = distance<const double>(add_values(weight));
+    sources.lists.count = std::ssize(places);
+    return sources;
   }
 
   void place_receivers() {
-    std::vector<unsigned> first(static_cast<std::size_t>(points_.receivers) + 1);
+    const std::size_t source_fields = state_.sources_of.back().fields.size();
+    Receivers& recorded = state_.recorded;
     std::vector<long long> cells;
     std::vector<int> field;
     std::vector<double> weight;
-    std::vector<int>& fields = state_.receiver_tables.fields;
+    std::vector<unsigned> cells_of(at(points_.receivers));
     for (const PointCell& cell : points_.receiver_cells) {
-      auto known = std::find(fields.begin(), fields.end(), cell.field);
-      if (known == fields.end()) known = fields.insert(known, cell.field);
-      field.push_back(static_cast<int>(known - fields.begin()));
+      field.push_back(static_cast<int>(source_fields) + number_in(recorded.fields, cell.field));
       cells.push_back(place_in_field(problem_, cell));
       weight.push_back(cell.weight);
-      ++first[static_cast<std::size_t>(cell.point) + 1];
+      ++cells_of[at(cell.point)];
     }
-    if (fields.size() > kMostRecordedFields) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("receivers record {} fields; {} are possible", fields.size(), kMostRecordedFields));
-    }
-    for (std::size_t receiver = 1; receiver < first.size(); ++receiver) first[receiver] += first[receiver - 1];
-    ReceiverTables& tables = state_.receiver_tables;
-    tables.first = tables_.add(first);
-    tables.cells = tables_.add(by_receiver(cells));
-    tables.field = tables_.add(by_receiver(field));
-    tables.weight = add_values(by_receiver(weight));
+    check_number_of_fields(source_fields + recorded.fields.size());
+    std::vector<unsigned> first{0};
+    for (const int receiver : numbers_) first.push_back(first.back() + cells_of[at(receiver)]);
+    recorded.lists = {.number = distance<const int>(tables_.add(numbers_)),
+                      .first = distance<const unsigned>(tables_.add(first)),
+                      .cells = distance<const long long>(tables_.add(by_receiver(cells))),
+                      .field = distance<const int>(tables_.add(by_receiver(field))),
+                      .weight = distance<const double>(add_values(by_receiver(weight))),
+                      .record = nullptr,
+                      .shared = sharing_receivers_,
+                      .count = points_.receivers};
   }
 
   template <class Type>
@@ -289,11 +346,19 @@ class PlacementWriter {
       move(part.places);
       part.captured = state_.memory + captured;
     }
-    for (FieldSources& each : state_.field_sources) {
-      for (DevicePointer* address : {&each.places, &each.first, &each.source, &each.weight}) move(*address);
+    for (StageSources& each : state_.sources_of) {
+      move(each.lists.cells);
+      move(each.lists.field);
+      move(each.lists.first);
+      move(each.lists.source);
+      move(each.lists.weight);
     }
-    ReceiverTables& tables = state_.receiver_tables;
-    for (DevicePointer* address : {&tables.first, &tables.cells, &tables.field, &tables.weight}) move(*address);
+    ReceiverLists<double>& receivers = state_.recorded.lists;
+    move(receivers.number);
+    move(receivers.first);
+    move(receivers.cells);
+    move(receivers.field);
+    move(receivers.weight);
   }
 
   void load() {
@@ -312,8 +377,7 @@ class PlacementWriter {
         captures = true;
       }
     }
-    if (!state_.field_sources.empty()) state_.add = alone(PointTask::add);
-    if (points_.receivers > 0) state_.record = alone(PointTask::record);
+    if (!points_.source_cells.empty() || points_.receivers > 0) state_.step = alone(PointTask::step);
     if (points_.receivers > 0 && captures) state_.sum = alone(PointTask::sum);
   }
 
@@ -323,7 +387,10 @@ class PlacementWriter {
   const ReceiverCells cells_;
   DeviceTables tables_;
   std::size_t captured_bytes_ = 0;
-  std::vector<std::size_t> order_;  ///< the receivers' cells, receiver by receiver
+  std::set<WrittenCell> shared_;  ///< that receivers read and sources of the last stage add to
+  std::ptrdiff_t sharing_receivers_ = 0;
+  std::vector<int> numbers_;          ///< the receivers in the order of the tables
+  std::vector<std::size_t> entries_;  ///< their cells, receiver by receiver in that order
 };
 
 }  // namespace

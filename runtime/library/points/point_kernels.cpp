@@ -10,23 +10,18 @@
 namespace stencil_tune {
 
 KernelSource point_kernel_source(PointTask task, ElementType type) {
+  const bool sums = task == PointTask::sum;
   const std::string_view value = type == ElementType::f64 ? "double" : "float";
-  const std::string_view function = task == PointTask::add      ? "add_sources"
-                                    : task == PointTask::record ? "record_fields"
-                                                                : "sum_captured";
-  const std::string_view parameter = task == PointTask::add      ? "AddArguments"
-                                     : task == PointTask::record ? "RecordArguments"
-                                                                 : "SumArguments";
-  const std::string types =
-      task == PointTask::sum ? std::string(value) : fmt::format("{}, {}", storage_type(type), value);
+  const std::string parameter =
+      sums ? fmt::format("SumArguments<{}>", value) : fmt::format("StepPoints<{}, {}>", storage_type(type), value);
   return {.text = fmt::format(R"(#include "stencil_tune/points/points_alone.cuh"
 
 STENCIL_KERNEL void __launch_bounds__(stencil_tune::kPointThreads)
-stencil_points(const __grid_constant__ stencil_tune::{}<{}> arguments) {{
+stencil_points(const __grid_constant__ stencil_tune::{} arguments) {{
   stencil_tune::{}(arguments);
 }}
 )",
-                              parameter, types, function),
+                              parameter, sums ? "sum_captured" : "step_points"),
           .entry = "stencil_points"};
 }
 

@@ -12,7 +12,7 @@
 namespace stencil_tune {
 
 /// What templates/points/points_alone.cuh does.
-enum class PointTask { add, record, sum };
+enum class PointTask { step, sum };
 
 /// The kernel of the task for an element type.
 KernelSource point_kernel_source(PointTask task, ElementType type);

@@ -23,11 +23,6 @@ void check_address(const Kernel::State& kernel, std::string_view what, const voi
               fmt::format("PointData::{} is no memory that GPU {} reaches", what, kernel.device));
 }
 
-template <class Type>
-const Type* as(DevicePointer address) {
-  return reinterpret_cast<const Type*>(address);
-}
-
 }  // namespace
 
 PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, const PointData& data, std::int64_t steps,
@@ -54,14 +49,17 @@ void PointRun::launch(std::size_t part, int stage, const StageLaunch& launch) {
     return launch_fused(points, static_cast<std::size_t>(stage), kernel_.plan[part].steps, launch);
   }
   launch.run();
-  add_sources(stage, launch);
+  const auto number = static_cast<std::size_t>(stage);
+  if (number + 1 < points_.sources_of.size()) launch_points(number, launch.buffers, {});
 }
 
-void PointRun::finish(std::size_t part, std::span<void* const> buffers) {
+void PointRun::finish(std::size_t part, std::span<void* const> before, std::span<void* const> after) {
   const PartPoints& points = points_.parts[part];
   const int steps = kernel_.plan[part].steps;
   const bool records = points_.receivers > 0 && recorded_steps(steps) != 0;
-  if (records && points.fused.empty()) record_fields(buffers);
+  if (points.fused.empty()) {
+    launch_points(points_.sources_of.size() - 1, before, records ? after : std::span<void* const>());
+  }
   step_ += steps;
   if (!points.fused.empty() && ++waiting_.launches == points.launches_between_sums) sum_captured();
 }
@@ -99,34 +97,32 @@ void PointRun::launch_fused(const PartPoints& part, std::size_t kernel, int step
   launch.run(module_of(*fused.kernel), more);
 }
 
-void PointRun::add_sources(int stage, const StageLaunch& launch) {
-  for (const FieldSources& each : points_.field_sources) {
-    if (each.stage != stage) continue;
-    const AddArguments<std::byte, double> argument{
-        .field = static_cast<std::byte*>(launch.buffers[static_cast<std::size_t>(each.field)]),
-        .cells = as<long long>(each.places),
-        .first = as<unsigned>(each.first),
-        .source = as<int>(each.source),
-        .weight = as<double>(each.weight),
-        .series = static_cast<const double*>(series_at(step_)),
-        .count = each.cells};
-    launch_alone(*points_.add, each.cells, 1, argument);
+/// The stage's sources; then the receivers, unless `after` is empty.
+void PointRun::launch_points(std::size_t stage, std::span<void* const> before, std::span<void* const> after) const {
+  const StageSources& sources = points_.sources_of[stage];
+  StepPoints<std::byte, double> argument{};
+  std::byte** to = argument.fields;
+  const auto launch = [&] {
+    const std::int64_t apart =
+        argument.sources.count - argument.sources.shared + argument.receivers.count - argument.receivers.shared;
+    if (argument.sources.count + argument.receivers.count > 0)
+      launch_alone(*points_.step, kPointThreads + apart, 1, argument);
+  };
+  for (const int field : sources.fields) *to++ = static_cast<std::byte*>(before[static_cast<std::size_t>(field)]);
+  argument.sources = sources.lists;
+  if (sources.lists.count > 0) argument.sources.series = static_cast<const double*>(series_at(step_));
+  if (!after.empty()) {
+    if (points_.receivers_apart) {
+      launch();
+      argument.sources = {};
+    }
+    for (const int field : points_.recorded.fields) {
+      *to++ = static_cast<std::byte*>(after[static_cast<std::size_t>(field)]);
+    }
+    argument.receivers = points_.recorded.lists;
+    argument.receivers.record = static_cast<double*>(record_at(records_before(step_)));
   }
-}
-
-void PointRun::record_fields(std::span<void* const> buffers) {
-  const ReceiverTables& tables = points_.receiver_tables;
-  RecordArguments<std::byte, double> argument{.fields = {},
-                                              .first = as<unsigned>(tables.first),
-                                              .cells = as<long long>(tables.cells),
-                                              .field = as<int>(tables.field),
-                                              .weight = as<double>(tables.weight),
-                                              .record = static_cast<double*>(record_at(records_before(step_))),
-                                              .count = points_.receivers};
-  for (std::size_t i = 0; i < tables.fields.size(); ++i) {
-    argument.fields[i] = static_cast<const std::byte*>(buffers[static_cast<std::size_t>(tables.fields[i])]);
-  }
-  launch_alone(*points_.record, points_.receivers, 1, argument);
+  launch();
 }
 
 /// Where the launch that waits longest, and those after it, capture the state after that step of the call.
@@ -142,10 +138,11 @@ void PointRun::sum_captured() {
   const std::int64_t records = records_before(step_) - first;
   if (records > 0 && points_.receivers > 0) {
     const std::int64_t first_recorded = (first + 1) * points_.every - 1;
-    const SumArguments<double> argument{.captured = as<double>(captured_at(part, first_recorded)),
-                                        .first = as<unsigned>(points_.receiver_tables.first),
-                                        .places = as<unsigned>(part.places),
-                                        .weight = as<double>(points_.receiver_tables.weight),
+    const SumArguments<double> argument{.captured = reinterpret_cast<const double*>(captured_at(part, first_recorded)),
+                                        .number = points_.recorded.lists.number,
+                                        .first = points_.recorded.lists.first,
+                                        .places = reinterpret_cast<const unsigned*>(part.places),
+                                        .weight = points_.recorded.lists.weight,
                                         .records = static_cast<double*>(record_at(first)),
                                         .count = points_.receivers,
                                         .stride = static_cast<long long>(part.captured_cells) * points_.every};

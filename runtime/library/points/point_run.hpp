@@ -27,12 +27,12 @@ class PointRun {
   }
 
   /// A launch of the part: all its steps with their points, in a zone where it has such; or a stage and then its
-  /// sources.
+  /// sources, but for those of the last one.
   void launch(std::size_t part, int stage, const StageLaunch& launch);
 
-  /// Records what the part's steps left: buffers are in the places that they have after it. Fused steps may be
-  /// recorded later.
-  void finish(std::size_t part, std::span<void* const> buffers);
+  /// Adds the last stage's sources and records what the part's steps left; buffers change places in between. Fused
+  /// steps have added theirs, and may be recorded later.
+  void finish(std::size_t part, std::span<void* const> before, std::span<void* const> after);
 
   /// After the last launch, or the last one of a graph.
   void leave() { sum_captured(); }
@@ -58,8 +58,7 @@ class PointRun {
   std::int64_t records_before(std::int64_t step) const;
   unsigned recorded_steps(int steps) const;
   void launch_fused(const PartPoints& part, std::size_t kernel, int steps, const StageLaunch& launch);
-  void add_sources(int stage, const StageLaunch& launch);
-  void record_fields(std::span<void* const> buffers);
+  void launch_points(std::size_t stage, std::span<void* const> before, std::span<void* const> after) const;
   void sum_captured();
   const Module& module_of(const LoadedKernel& kernel) const;
   template <class Argument>

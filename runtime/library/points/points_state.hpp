@@ -3,6 +3,7 @@
 
 #include "runtime/library/kernel_state.hpp"
 #include "stencil_tune/placed_points.hpp"
+#include "templates/points/point_arguments.cuh"
 #include "templates/points/point_tables.cuh"
 
 #include <cstdint>
@@ -30,18 +31,16 @@ struct PartPoints {
   int launches_between_sums = 1;     ///< launches whose captured cells there is room for
 };
 
-/// The sources of one field, for steps that are made stage by stage.
-struct FieldSources {
-  int stage = 0;  ///< the stage that writes it
-  int field = 0;
-  std::int64_t cells = 0;
-  DevicePointer places = 0, first = 0, source = 0, weight = 0;  ///< AddArguments
+/// The sources of a stage, for steps that are made stage by stage.
+struct StageSources {
+  std::vector<int> fields{};    ///< that they add to
+  SourceLists<double> lists{};  ///< but for the series; addresses of values may be floats'
 };
 
 /// The receivers, for all parts.
-struct ReceiverTables {
-  std::vector<int> fields;                                    ///< recorded, under their names after a step
-  DevicePointer first = 0, cells = 0, field = 0, weight = 0;  ///< RecordArguments
+struct Receivers {
+  std::vector<int> fields{};      ///< recorded, under their names after a step
+  ReceiverLists<double> lists{};  ///< but for the record. Numbers of fields go on from the last stage's sources
 };
 
 struct Points::State {
@@ -53,10 +52,11 @@ struct Points::State {
   std::shared_ptr<const Kernel::State> kernel;
   std::uint64_t context_id = 0;
   int sources = 0, receivers = 0, every = 1;
-  std::vector<PartPoints> parts;  ///< one for each of the plan's
-  std::vector<FieldSources> field_sources;
-  ReceiverTables receiver_tables;
-  std::shared_ptr<LoadedKernel> add, record, sum;  ///< null where there is nothing to do for them
+  std::vector<PartPoints> parts;         ///< one for each of the plan's
+  std::vector<StageSources> sources_of;  ///< [stage]
+  Receivers recorded;
+  bool receivers_apart = false;             ///< they take a launch of their own: too many share cells with sources
+  std::shared_ptr<LoadedKernel> step, sum;  ///< null where there is nothing to do for them
   int fused_steps = 1;
   std::vector<std::string> notes;
   DevicePointer memory = 0;

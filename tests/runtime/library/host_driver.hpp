@@ -63,8 +63,8 @@ class HostDriver : public FakeDriver {
     }
     const HostKernel& kernel = kernels_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
     const unsigned cluster = clusters_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
-    const auto fault =
-        kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes, .cluster = cluster}, argument);
+    const auto fault = kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes, .cluster = cluster},
+                                  argument, {.order = order});
     EXPECT_FALSE(fault) << fault->message;
     ++(copies_boxes(function) ? copied_boxes : launched);
   }
@@ -109,6 +109,7 @@ class HostDriver : public FakeDriver {
   int launched = 0;      ///< kernels but ...
   int copied_boxes = 0;  ///< ... the one that copies boxes
   HostGraphs graphs;
+  ThreadOrder order = ThreadOrder::ascending;
   std::span<const TemplateFile> files = template_files();  ///< templates that kernels are made of
 
  private:

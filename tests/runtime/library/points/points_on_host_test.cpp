@@ -6,6 +6,7 @@
 #include "tests/runtime/library/systems_on_host.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <string>
@@ -92,8 +93,45 @@ TEST_F(PointsOnHost, StepsThatAreMadeStageByStage) {
     const Problem problem = problem_of(definition, kMixed, kGrid);
     Kernel kernel = lookup(problem, {});
     EXPECT_FALSE(kernel.fuses_stages());
-    expect_right(problem, kernel, 1, {1, 5});
-    expect_right(problem, kernel, 3, {7});
+    for (const ThreadOrder order : {ThreadOrder::ascending, ThreadOrder::descending}) {
+      driver_.order = order;
+      expect_right(problem, kernel, 1, {1, 5});
+      expect_right(problem, kernel, 3, {7});
+    }
+  }
+}
+
+/// Receivers at the cells of sources and at others, of which one launch adds and records but where too many share
+/// cells.
+TEST_F(PointsOnHost, ReceiversOfAStepSeeItsSources) {
+  const Problem problem = problem_of(kWave, everywhere(zero), kGrid);
+  const int next = problem.stencil.rotations[0].from, now = problem.stencil.rotations[0].to;
+  Kernel kernel = lookup(problem, {});
+  for (const auto& [sharing, launches] : {std::pair{2, 2}, std::pair{1000, 3}}) {
+    PointList list;
+    for (int i = 0; i < sharing; ++i) {
+      const std::array<std::int64_t, kMaxRank> cell{i % 150, 1 + i / 150, 0};
+      list.source_cells.push_back({list.sources++, next, cell});
+      list.receiver_cells.push_back({list.receivers++, now, {i % 150, 40 - i / 150, 0}});
+      list.receiver_cells.push_back({list.receivers++, now, cell});
+    }
+    const Points points = kernel.place_points(list);
+    for (const ThreadOrder order : {ThreadOrder::ascending, ThreadOrder::descending}) {
+      driver_.order = order;
+      Fields fields = random_fields(problem, 1);
+      std::vector<void*> addresses;
+      for (auto& field : fields) addresses.push_back(field.data());
+      std::vector<double> records(static_cast<std::size_t>(list.receivers));
+      const std::vector<double> series = random_series(list, 1, 3);
+      driver_.launched = 0;
+      kernel.advance_with_points(points, {series.data(), records.data()}, nullptr, addresses, 1);
+      EXPECT_EQ(driver_.launched, launches) << sharing;
+      const auto* left = static_cast<const double*>(addresses[static_cast<std::size_t>(now)]);
+      for (const PointCell& read : list.receiver_cells) {
+        ASSERT_EQ(records[static_cast<std::size_t>(read.point)], left[read.cell[1] * 150 + read.cell[0]])
+            << sharing << ": " << read.point;
+      }
+    }
   }
 }
 
