@@ -144,16 +144,23 @@ class PlacementWriter {
     return reinterpret_cast<Type*>(bytes);
   }
 
+  /// Whether no source comes between stages.
+  bool sources_come_last() const {
+    const int last = static_cast<int>(problem_.stencil.stages.size()) - 1;
+    return std::all_of(points_.source_cells.begin(), points_.source_cells.end(),
+                       [&](const PointCell& cell) { return writing_stage(problem_.step, cell.field) == last; });
+  }
+
   PartPoints place(const PlanPart& part) {
+    const bool in_stages = !part.in_zones && part.stages.size() == problem_.stencil.stages.size();
+    const PartPoints after_steps{.takes_part = part.steps == 1 && (in_stages || sources_come_last())};
+    if (!fuses(part)) return after_steps;
     PartPoints result;
-    if (!fuses(part)) {
-      result.takes_part = !part.shares_passes && !part.in_zones;  // sources come between stages
-      return result;
-    }
     std::vector<unsigned> captured(cells_.cells.size());  // place of each receiver's cell
     for (const StageKernel& kernel : part.stages) {
       const std::string obstacle = place(kernel, result, captured);
       if (obstacle.empty()) continue;
+      if (after_steps.takes_part) return after_steps;
       state_.notes.push_back(fmt::format("runs with points go without {}: {}", kernel.evidence.code, obstacle));
       return {.takes_part = false};
     }

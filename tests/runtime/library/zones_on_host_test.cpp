@@ -340,6 +340,36 @@ TEST_F(ZonesOnHost, ASlabAlongZIsWalkedThroughAlongY) {
   EXPECT_GT(takes_wanted_, 0);
 }
 
+/// Kernels of single steps take no points: these come once all zones are made.
+TEST_F(ZonesOnHost, PointsFollowTheZonesOfASingleStep) {
+  constexpr int kSteps = 4;
+  const Problem problem = layered(kSponge, {2, {157, 93, 1}}, "8", Boundary::hold);
+  PointList list;
+  for (const std::int64_t x : {3, 40, 150}) {
+    list.source_cells.push_back({list.sources++, 3, {x, 40, 0}, 0.5});
+    list.receiver_cells.push_back({list.receivers++, 0, {x + 1, 41, 0}, 1});
+  }
+  std::vector<double> series(static_cast<std::size_t>(kSteps * list.sources));
+  for (std::size_t i = 0; i < series.size(); ++i) series[i] = 0.01 * static_cast<double>(i % 17) - 0.05;
+  const auto run = [&](Kernel kernel) {
+    kernel.prepare();
+    const Points points = kernel.place_points(list);
+    std::vector<double> records(static_cast<std::size_t>(kSteps * list.receivers), -1);
+    Fields cells(problem.stencil.fields.size(),
+                 std::vector<double>(static_cast<std::size_t>(problem.allocated_cells()), 0.125));
+    std::vector<void*> fields;
+    for (auto& field : cells) fields.push_back(field.data());
+    driver_.launched = 0;
+    kernel.advance_with_points(points, {series.data(), records.data()}, nullptr, fields, kSteps);
+    return records;
+  };
+  const std::vector<double> in_zones = run(lookup_tuned(problem, {1}));
+  EXPECT_EQ(driver_.launched, (9 + 1) * kSteps);
+  const std::vector<double> expected = run(lookup(problem, {}));
+  EXPECT_EQ(driver_.launched, (1 + 1) * kSteps);
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(in_zones[i], expected[i], 1e-12) << "record " << i;
+}
+
 /// A point where an array has no cell would be added to another one.
 TEST_F(ZonesOnHost, PointsOnSlabsAreWhereTheLayersAre) {
   const Problem problem = with_slabs(layered(kAbsorbed, {2, {157, 93, 1}}, "8", Boundary::zero));
