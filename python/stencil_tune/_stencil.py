@@ -113,9 +113,10 @@ class Stencil:
         """A step back through all stages, as a step that runs can repeat.
 
         Its state is the gradient of each field of the state, "grad_u": of that after a step of this stencil, then of that
-        before. It reads the fields that derivatives depend on as they were before that step. It is right where adjoint()
-        is, and beside layers that boundary hold keeps, but for what these would get, where gradients are 0 there: under
-        hold, if it keeps as many as each stage of this stencil does, or under zero on the axes of `held`.
+        before. That of an older time level may be kept as its negative, "negated_grad_u_prev", which takes the place of
+        the newer one's. It reads the fields that derivatives depend on as they were before that step. It is right where
+        adjoint() is, and beside layers that boundary hold keeps, but for what these would get, where gradients are 0
+        there: under hold, if it keeps as many as each stage of this stencil does, or under zero on the axes of `held`.
 
         Args:
             wanted: fields of the whole grid that no step changes, and coefficients: their gradients belong to the state,

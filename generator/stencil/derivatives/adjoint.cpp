@@ -120,6 +120,61 @@ NodeId opposite_sum(const Stencil& stencil, StencilBuilder& adjoint) {
   return Rewritten(stencil, adjoint, read).copy(update.expression);
 }
 
+/// What an update of one stage copies: a field of the state, as it is or with the other sign.
+struct Copied {
+  int field = 0;
+  bool is_negated = false;
+};
+std::optional<Copied> copied_by(const Stencil& stencil, const Update& update) {
+  const auto node_at = [&](NodeId id) { return stencil.nodes[static_cast<std::size_t>(id)]; };
+  Node node = node_at(update.expression);
+  const bool is_negated = node.op == Operation::negate;
+  if (is_negated) node = node_at(node.operands[0]);
+  const auto is_state = [&](const Rotation& rotation) { return rotation.to == node.index; };
+  if (node.op != Operation::read || node.offset != Offset{} ||
+      std::none_of(stencil.rotations.begin(), stencil.rotations.end(), is_state)) {
+    return std::nullopt;
+  }
+  return Copied{node.index, is_negated};
+}
+
+/// The gradient of an older time level becomes that of the newer one with the other sign, cell by cell: such arrays
+/// change places instead, and the older one's is kept as its negative.
+Stencil with_turns_for_copies(const Stencil& step) {
+  if (step.stages.size() > 1) return step;
+  std::map<int, Copied> copies;  // by output
+  std::map<int, int> turns;      // for each field what it becomes
+  for (const Rotation& rotation : step.rotations) turns[rotation.from] = rotation.to;
+  for (const Update& update : step.stages.front().updates) {
+    const auto copied = copied_by(step, update);
+    if (!copied || turns.contains(copied->field) || !turns.contains(update.output)) continue;
+    turns[copied->field] = turns.at(update.output);
+    turns.erase(update.output);
+    copies.emplace(update.output, *copied);
+  }
+  std::set<int> negated;
+  for (const auto& [output, copied] : copies) {
+    if (copied.is_negated) negated.insert(turns.at(copied.field));
+  }
+  StencilBuilder made = empty_like(step, step.name);
+  const auto own = [&](int field) {
+    const std::string& name = step.fields[static_cast<std::size_t>(field)];
+    return field_like(made, negated.contains(field) ? "negated_" + name : name, step, field);
+  };
+  Rewritten rewritten(step, made, [&](const Node& read) {
+    const NodeId value = made.read(own(read.index), read.offset);
+    return negated.contains(read.index) ? made.apply(Operation::negate, value) : value;
+  });
+  for (const Update& update : step.stages.front().updates) {
+    if (copies.contains(update.output)) continue;
+    const NodeId value = rewritten.copy(update.expression);
+    made.update(own(update.output), value);
+  }
+  for (const auto& [from, to] : turns) made.rotate(own(from), own(to));
+  for (const Hold& hold : step.holds) made.hold(own(hold.field), own(hold.layers_of));
+  return std::move(made).build();
+}
+
 /// A step back, stage by stage. Along the way each field and coefficient has at most one gradient, which is a field.
 class StepBack {
  public:
@@ -155,7 +210,7 @@ class StepBack {
     make_again();
     for (std::size_t stage = stages_.size(); stage-- > 0;) take_back(stage);
     take_turns();
-    return std::move(made_).build();
+    return with_turns_for_copies(std::move(made_).build());
   }
 
  private:

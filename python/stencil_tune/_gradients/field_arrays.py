@@ -69,11 +69,10 @@ class FieldArrays:
         before = (slice(None),) * axis
         return [tuple((*before, each) for each in part) for part in parts]  # type: ignore[misc]
 
-    def kernel(self, arrays: Sequence[Any], steps: int, histories: Mapping[str, History] | None = None) -> Any:
+    def kernel(self, like: Any, arrays: Sequence[Any], steps: int, histories: Mapping[str, History] | None = None) -> Any:
         """For arrays of all fields; with histories, which have some of them, of single steps."""
         stencil, histories = self.stencil, histories or {}
         of = {**dict(zip(stencil.arguments, arrays)),
               **{name: history.stack[history.first] for name, history in histories.items()}}
-        whole = [of[name] for name in of if name not in stencil.profiles and name not in stencil.layer_fields]
-        return kernel_for(stencil, [*whole, *(of[name] for name in stencil.layer_fields)], self.boundary,
+        return kernel_for(stencil, [like, *(of[name] for name in of if name not in stencil.profiles)], self.boundary,
                           1 if histories else steps, bool(stencil.layer_fields))

@@ -76,23 +76,23 @@ class Propagation(Run):
         if kept and self.stride == 1 and all(self._newer(name) != name for name in kept):
             own = {self._newer(name): arrays[self.fields[self._newer(name)]] for name in kept}
             histories = {self._newer(name): History(stack, 0, 1) for name, stack in kept.items()}
-            self._advance(arrays, 0, self.steps - 1, coefficients, records, histories)
+            self._advance(like, arrays, 0, self.steps - 1, coefficients, records, histories)
             for name, array in own.items():
                 arrays[self.fields[name]] = array
-            self._advance(arrays, self.steps - 1, 1, coefficients, records)
+            self._advance(like, arrays, self.steps - 1, 1, coefficients, records)
             older = [name for name in self.state if self._newer(name) not in own]  # stacks are other outputs
             return {name: self.ops.copy(arrays[self.fields[name]]) if name in older else arrays[self.fields[name]]
                     for name in self.state}, records, list(kept.values())
         for number, start in enumerate(self.starts):
             for name in kept if number else ():
                 kept[name][number - 1][...] = arrays[self.fields[name]]
-            self._advance(arrays, start, min(self.stride, self.steps - start), coefficients, records)
+            self._advance(like, arrays, start, min(self.stride, self.steps - start), coefficients, records)
         return {name: arrays[self.fields[name]] for name in self.state}, records, list(kept.values())
 
-    def _advance(self, arrays: list[Any], start: int, steps: int, coefficients: Mapping[str, float] | None,
+    def _advance(self, like: Any, arrays: list[Any], start: int, steps: int, coefficients: Mapping[str, float] | None,
                  records: Any = None, histories: Mapping[str, History] | None = None) -> None:
         """Reorders the arrays so that each field has its own."""
-        kernel = self.arrays.kernel(arrays, steps, histories)
+        kernel = self.arrays.kernel(like, arrays, steps, histories)
         points = self.shot.placed(kernel, records is not None)
         taken: dict[str, Any] = {}
         if points is not None:

@@ -46,6 +46,8 @@ def steps_back(run: "Run", like: Any, wanted: Sequence[str]) -> "StepsBack | Non
     if any(name not in between and name not in map(run._newer, run.state) for name in run.shot.positions[0]):
         return None  # nobody reads what the source adds
     back = StepsBack(run, adjoint, edges, constants, between, masked)
+    if not back.takes_points():
+        return None
     try:
         kernel_for(adjoint, [like], back.boundary, slabs=bool(adjoint.layer_fields))
     except Error:
@@ -81,6 +83,17 @@ class StepsBack:
                     return edges_of(stage.stencil, self.run.boundary, [edge.extent for edge in self.edges])
         return []
 
+    def _gradient(self, name: str) -> str:
+        """The field with the gradient, or its negative, of one of the run's."""
+        return f"negated_grad_{name}" if f"negated_grad_{name}" in self.adjoint.fields else f"grad_{name}"
+
+    def takes_points(self) -> bool:
+        """Whether gradients with points are written by a step back, and not as their negatives."""
+        sources, receivers = self.run.shot.positions
+        newer = {name: self.adjoint.fields[place] for name, place in zip(self.adjoint.fields, self.adjoint._next)}
+        return (all(newer.get(f"grad_{name}") in self.adjoint.outputs for name in receivers) and
+                not any(self._gradient_at(name).startswith("negated_") for name in sources))
+
     def _shot(self) -> "Shot":
         """What is added back where the run records, then its sources again; recorded back where it has sources."""
         sources, receivers = self.run.shot.positions
@@ -93,7 +106,7 @@ class StepsBack:
         """The gradient's field: of what a stage hands on, which it holds after the step back, else of the state, before."""
         if source in self.between:
             return f"grad_{source}"
-        return next(f"grad_{name}" for name in self.run.state if self.run._newer(name) == source)
+        return next(self._gradient(name) for name in self.run.state if self.run._newer(name) == source)
 
     def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any],
                   coefficients: Mapping[str, float] | None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -108,14 +121,21 @@ class StepsBack:
         run._sources_back(run.steps - 1, {run._newer(name): gradient for name, gradient in back.items()})
         given = run.arrays.on_slabs(dict(zip(run.stencil.inputs, inputs)))
         back = run.arrays.on_slabs(back)
-        known = {**given, **{f"grad_{name}": array for name, array in back.items()}}
+        self._negate(back)
+        known = {**given, **{self._gradient(name): array for name, array in back.items()}}
         arrays = [known[name] if name in known else ops.zeros(like, self.arrays.shape(name, like))
                   for name in self.adjoint.arguments]
         self._run(arrays, inputs, coefficients)
-        made = run.arrays.on_grid({name: arrays[self.places[f"grad_{name}"]] for name in (*run.state, *self.constants)
-                            if f"grad_{name}" in self.places}, like)
+        made = run.arrays.on_grid({name: arrays[self.places[self._gradient(name)]] for name in (*run.state, *self.constants)
+                                   if self._gradient(name) in self.places}, like)
+        self._negate(made)
         return ({name: made[name] for name in made if name in run.fields},
                 {name: ops.total(made[name]) for name in made if name not in run.fields})
+
+    def _negate(self, gradients: Mapping[str, Any]) -> None:
+        for name, gradient in gradients.items():
+            if self._gradient(name) != f"grad_{name}":
+                gradient *= -1
 
     def _run(self, arrays: list[Any], inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> None:
         run, shot, like = self.run, self._shot(), self.run._like(inputs)
@@ -127,7 +147,7 @@ class StepsBack:
                     if name in self.places:
                         arrays[self.places[name]] = array
                 histories = {name: history for name, history in steps.histories.items() if name in self.places}
-                kernel = self.arrays.kernel(arrays, steps.count, histories)
+                kernel = self.arrays.kernel(like, arrays, steps.count, histories)
                 points, first = shot.placed(kernel, True), run.steps - 1 - steps.last
                 rows = slice(first, first + steps.count)
                 taken = {} if points is None else {"points": points, "series": series[rows] if shot.sources else None,

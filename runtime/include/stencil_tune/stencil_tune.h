@@ -235,10 +235,11 @@ stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_
 /** A step back through all stages, as a step that runs can repeat: its state is the gradient of each field of the
  * stencil's state, "grad_u", and of what is wanted, names of fields that no step changes and of coefficients between
  * commas (NULL: none), to whose gradients a step back adds; a field that a stage writes and a later one reads
- * may be wanted too, and has its gradient in "grad_q" after the step. It reads the fields that derivatives depend on as
- * they were before the stencil's step. It is right where stencil_tune_stencil_adjoint() is, and beside layers that hold
- * keeps, but for what these would get, where gradients are 0 there: under hold, if it keeps as many as each stage of
- * the stencil does, or under zero on the axes of `held`, the sum of 1 for x, 2 for y and 4 for z. */
+ * may be wanted too, and has its gradient in "grad_q" after the step. That of an older time level may be kept as its
+ * negative, "negated_grad_u_prev", which takes the place of the newer one's. It reads the fields that derivatives
+ * depend on as they were before the stencil's step. It is right where stencil_tune_stencil_adjoint() is, and beside
+ * layers that hold keeps, but for what these would get, where gradients are 0 there: under hold, if it keeps as many as
+ * each stage of the stencil does, or under zero on the axes of `held`, the sum of 1 for x, 2 for y and 4 for z. */
 stencil_tune_status stencil_tune_stencil_adjoint_step(const stencil_tune_stencil* stencil, const char* wanted,
                                                       int32_t held, stencil_tune_stencil** adjoint);
 /** The stencil whose step makes the state before of the state after a step, by the same names: of leapfrog schemes,
