@@ -1,7 +1,10 @@
 #include "generator/definition/corpus.hpp"
 
 #include "generator/cut/zones.hpp"
+#include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/step.hpp"
 #include "generator/suggest.hpp"
+#include "stencil_tune/batch.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -47,11 +50,35 @@ Stencil find_stencil(std::string_view name) {
                           name.substr(0, 60), did_you_mean(name, names)));
 }
 
+namespace {
+
+/// The stencils that have the name: that of the corpus, and the same for a batch of grids; with kAdjointStepOf before
+/// it their steps back, with the gradient of one of the fields that steps leave alone, or of none.
+std::vector<Stencil> named(std::string_view name) {
+  std::vector<Stencil> found;
+  if (!name.starts_with(kAdjointStepOf)) {
+    found.push_back(find_stencil(name));
+    if (found.front().rank < kMaxRank) found.push_back(batched(found.front()));
+    return found;
+  }
+  for (const Stencil& stencil : named(name.substr(kAdjointStepOf.size()))) {
+    found.push_back(adjoint_step_of(stencil, {}));
+    for (const int field : analyse_step(stencil).constants) {
+      if (is_profile(stencil, field) || layer_axis(stencil, field) >= 0) continue;
+      found.push_back(adjoint_step_of(stencil, {stencil.fields[static_cast<std::size_t>(field)]}));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::optional<Stencil> known_stencil(std::string_view name, std::string_view key) {
   try {
-    Stencil stencil = find_stencil(name);
-    if (stencil_key(stencil) == key) return stencil;
-    if (auto zone = zone_stencil(stencil, key)) return std::move(zone->stencil);
+    for (Stencil& stencil : named(name)) {
+      if (stencil_key(stencil) == key) return std::move(stencil);
+      if (auto zone = zone_stencil(stencil, key)) return std::move(zone->stencil);
+    }
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unknown_name) throw;
   }

@@ -152,7 +152,8 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
     std::optional<Choice>& choice = entry->second;
     if (is_new) {
       const bool is_largest = &zone == &zones.front();
-      choice = choose_for_zone(request, zone, steps, facts, predicted && is_largest);
+      // What several steps cost in the small ones cost_of() knows better, whose kernels run beside others.
+      choice = choose_for_zone(request, zone, steps, facts, predicted && (is_largest || steps == 1));
       if (!choice && !is_largest) {
         const LookupTarget target = target_of(request, facts);
         choice = any_choice(zone, target, steps);

@@ -4,6 +4,8 @@
 #include "generator/definition/definition.hpp"
 #include "generator/kernel_source/regroup.hpp"
 #include "generator/kernel_source/source.hpp"
+#include "generator/stencil/derivatives/adjoint.hpp"
+#include "stencil_tune/batch.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/generator/definition/corpus_reference.hpp"
 
@@ -232,6 +234,17 @@ TEST(CorpusFolder, TellsAnotherStencilOfTheSameNameApart) {
   EXPECT_TRUE(known_stencil("yee3d", key));
   EXPECT_FALSE(known_stencil("yee3d_lossy", key));
   EXPECT_FALSE(known_stencil("mine", key));
+}
+
+TEST(CorpusFolder, KnowsStepsBackAndBatches) {
+  const Stencil wave = find_stencil("acoustic2d_o4_cpml");
+  EXPECT_TRUE(known_stencil("acoustic2d_o4_cpml", stencil_key(batched(wave))));
+  const std::string name = std::string(kAdjointStepOf) + "acoustic2d_o4_cpml";
+  for (const Stencil& each : {adjoint_step_of(wave, {"v"}), adjoint_step_of(batched(wave), {"v"})}) {
+    EXPECT_TRUE(known_stencil(name, stencil_key(each)));
+    EXPECT_EQ(each.name, name);
+  }
+  EXPECT_FALSE(known_stencil(name, stencil_key(wave)));
 }
 
 TEST(CorpusFolder, KnowsWhatIsLeftOfAStencilInAZone) {
