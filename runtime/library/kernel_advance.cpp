@@ -148,6 +148,7 @@ void KernelRun::turn_pages() {
 
 /// An older time level keeps its own layers until its buffer is stored to.
 void KernelRun::fill_layers(const StageKernel& stage) {
+  if (stage.held.empty()) return;
   std::vector<LayerCopier::Copy> copies;
   for (const HeldOutput& held : stage.held) {
     const int carried = std::exchange(carried_[static_cast<std::size_t>(held.place)], held.layers_of);
@@ -155,7 +156,7 @@ void KernelRun::fill_layers(const StageKernel& stage) {
     copies.push_back({buffers_[static_cast<std::size_t>(held.layers_of)],
                       buffers_[static_cast<std::size_t>(held.place)], held.stage, held.layers_of, held.place});
   }
-  state_.layers->copy(context_, copies, stream_);
+  if (!copies.empty()) state_.layers->copy(context_, copies, stream_);
 }
 
 void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
@@ -213,13 +214,13 @@ void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaun
     }
   }
   here_.step += part.steps;
-  const std::vector<void*> now = buffers_;
-  const std::vector<int> carried = carried_;
+  buffers_before_ = buffers_;
+  carried_before_ = carried_;
   for (std::size_t i = 0; i < part.next.size(); ++i) {
-    buffers_[i] = now[static_cast<std::size_t>(part.next[i])];
-    carried_[i] = carried[static_cast<std::size_t>(part.next[i])];
+    buffers_[i] = buffers_before_[static_cast<std::size_t>(part.next[i])];
+    carried_[i] = carried_before_[static_cast<std::size_t>(part.next[i])];
   }
-  if (points_ != nullptr) points_->finish(number, now, buffers_);
+  if (points_ != nullptr) points_->finish(number, buffers_before_, buffers_);
 }
 
 void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,

@@ -73,6 +73,10 @@ class KernelRun {
   std::span<const History> histories_;
   std::vector<std::uintptr_t> pages_;  ///< for each history: the array of the next step
   std::vector<int> carried_;           ///< for each of buffers_: the field whose held layers it carries; -1 for none
+
+  // Both before they last changed places: members, so that no launch allocates.
+  std::vector<void*> buffers_before_;
+  std::vector<int> carried_before_;
 };
 
 }  // namespace stencil_tune

@@ -24,8 +24,6 @@ namespace stencil_tune {
 
 namespace {
 
-constexpr std::size_t kTensorMapAlignment = 64;  // alignment of a parameter that has tensor maps
-
 // What several launches capture is summed up at once: a sum takes a launch of its own, and the next steps wait for it.
 constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostLaunches = 16;
@@ -190,7 +188,7 @@ class PlacementWriter {
     const TilePoints sorted = sort_by_tiles(candidate, seen.list, seen.receivers);
     FusedPoints& fused = part.fused.emplace_back();
     fused.kernel = state_.kernel->point_kernels->fused(candidate, *kernel.loaded);
-    fused.parameter_multiple = candidate.shape().uses_tensor_maps ? kTensorMapAlignment : alignof(PointTables<double>);
+    fused.table_bytes = candidate.shape().uses_tensor_maps ? kMostTableBytes : sizeof(PointTables<double>);
     fused.first_captured = part.captured_cells;
     fused.tables = {.tiles = distance<int>(tables_.add(sorted.tiles)),
                     .planes = distance<PointPlane>(tables_.add(sorted.planes)),

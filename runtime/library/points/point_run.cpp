@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <array>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 namespace stencil_tune {
 
@@ -91,10 +90,9 @@ void PointRun::launch_fused(const PartPoints& part, std::size_t kernel, int step
   tables.captured = reinterpret_cast<double*>(captured_at(part, step_) + fused.first_captured * value_bytes_);
   tables.series = static_cast<const double*>(data_.series != nullptr ? series_at(step_) : nullptr);
   tables.recorded = recorded_steps(steps);
-  const std::size_t multiple = fused.parameter_multiple;
-  std::vector<std::byte> more((sizeof(tables) + multiple - 1) / multiple * multiple);
+  std::array<std::byte, kMostTableBytes> more{};
   std::memcpy(more.data(), &tables, sizeof(tables));
-  launch.run(module_of(*fused.kernel), more);
+  launch.run(module_of(*fused.kernel), std::span(more).first(fused.table_bytes));
 }
 
 /// The stage's sources; then the receivers, unless `after` is empty.

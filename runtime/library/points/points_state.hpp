@@ -13,10 +13,13 @@
 
 namespace stencil_tune {
 
+/// Bytes of tables behind a parameter that has tensor maps, which are aligned to 64 bytes.
+inline constexpr std::size_t kMostTableBytes = (sizeof(PointTables<double>) + 63) / 64 * 64;
+
 /// The points of a kernel that fuses steps or stages.
 struct FusedPoints {
   std::shared_ptr<LoadedKernel> kernel;  ///< null where it sees no points: the one without runs
-  std::size_t parameter_multiple = 1;    ///< bytes that the kernel's parameter is a multiple of
+  std::size_t table_bytes = 0;           ///< of the kernel's parameter, padding included
   PointTables<double> tables{};          ///< addresses; those of values may be floats'
   std::size_t first_captured = 0;        ///< place of its first cell among those that the part captures
 };
