@@ -7,6 +7,7 @@
 // stage by stage; then says what a run of so many steps takes, alone and with a source and 126 receivers, the median of
 // nine under continuous load: without CUDA graphs and with them, twice (STENCIL_TUNE_GRAPHS). Exit status: 0 right, 1
 // wrong or an error, 2 usage.
+#include "generator/stencil/problem.hpp"
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <fmt/format.h>
@@ -167,8 +168,8 @@ bool agree(const st::Request& request, const Start& start, const OnDevice& a, co
   return right;
 }
 
-/// A source in the middle of the grid, and receivers in a row across it: of what a step makes anew everywhere, the
-/// first.
+/// A source in the middle of the grid, and receivers in a row across the cells that steps update: of what a step makes
+/// anew everywhere, the first.
 class Shot {
  public:
   Shot(const st::Request& request, st::Kernel& kernel, int steps)
@@ -182,10 +183,13 @@ class Shot {
       middle[static_cast<std::size_t>(axis)] =
           static_cast<double>(request.extents.n[static_cast<std::size_t>(axis)] / 2);
     }
+    const st::Box updated = st::updated_box(
+        st::make_problem(stencil, request.type, request.boundaries, request.extents, 0, 1, st::kWholeStep));
+    const auto first = static_cast<double>(updated.low[0]), last = static_cast<double>(updated.high[0] - 1);
     st::PointList list{.sources = 1, .source_cells = st::spread(0, whole->from, middle), .receivers = kReceivers};
     for (int receiver = 0; receiver < kReceivers; ++receiver) {
       std::array<double, st::kMaxRank> at = middle;
-      at[0] = static_cast<double>(request.extents.n[0]) * (receiver + 1) / (kReceivers + 1);
+      at[0] = first + (last - first) * (receiver + 1) / (kReceivers + 1);
       for (const st::PointCell& cell : st::spread(receiver, whole->to, at)) list.receiver_cells.push_back(cell);
     }
     points_.emplace(kernel.place_points(list));
