@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <vector>
+
 namespace stencil_tune {
 namespace {
 
@@ -52,9 +55,12 @@ TEST_P(FusedStepsOf, AreTunedAndRight) {
 INSTANTIATE_TEST_SUITE_P(Corpus, FusedStepsOf, ::testing::Values("heat3d", "acoustic3d_o4", "yee3d"),
                          [](const auto& stencil) { return std::string(stencil.param); });
 
+/// The inside and a face. The other faces are like it; edges and corners have more fields, and take NVRTC longer.
 TEST_F(FusedSteps, OfAZoneAreTunedAndRight) {
-  const Problem step = run_of("acoustic3d_o2_cpml");
-  for (const Problem& zone : zone_problems(zones(step, 2))) {
+  settings_.session.budget_s = 20;
+  settings_.session.finalists = 2;
+  const std::vector<Problem> problems = zone_problems(zones(run_of("acoustic3d_o2_cpml"), 2));
+  for (const Problem& zone : std::span(problems).first(2)) {
     const auto outcome = tune_stencil(zone, target_, settings_, database_, observer_);
     ASSERT_TRUE(outcome.result.winner) << zone.extents.n[0] << " x " << zone.extents.n[1] << " x " << zone.extents.n[2];
     EXPECT_EQ(outcome.result.failures.count(Outcome::wrong_result), 0u);
