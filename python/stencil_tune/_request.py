@@ -124,6 +124,7 @@ def native_request(stencil: Stencil, grid: Grid, **more: Any) -> _native.Request
     return request
 
 
+@functools.lru_cache(maxsize=4096)
 def array_of(stencil: Stencil, grid: Grid, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides, in cells, of the array of a field of the whole grid, or in layers."""
     native, numbers = _native.library(), c.c_int64 * _native.MAX_RANK
