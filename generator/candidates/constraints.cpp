@@ -1,6 +1,7 @@
 #include "generator/candidates/constraints.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/points/tile_points.hpp"
 #include "generator/stencil/indices.hpp"
 #include "generator/stencil/layer_arrays.hpp"
 
@@ -55,6 +56,12 @@ Verdict steps_asked(const Candidate& candidate, const Limits& limits) {
   const int steps = sweeps_per_launch(candidate.tuning());
   if (steps >= limits.least_fused_steps) return {};
   return fmt::format("{} steps a launch, where {} are asked for", steps, limits.least_fused_steps);
+}
+
+Verdict points_asked(const Candidate& candidate, const Limits& limits) {
+  if (!limits.takes_points) return {};
+  const std::string obstacle = points_obstacle(candidate, {});
+  return obstacle.empty() ? Verdict() : Verdict(obstacle);
 }
 
 Verdict one_sweep(const Candidate& candidate, const Limits&) {
@@ -281,6 +288,7 @@ constexpr std::array kAfterTheFamilys{
     Constraint{"min_blocks_fit", "The blocks per SM promised to the compiler fit in an SM.", min_blocks_fit},
     Constraint{"grid_blocks", "The launch has no more blocks than the hardware counts.", grid_blocks},
     Constraint{"tile_numbers", "Tiles that follow each other in one row are numbered in 32 bits.", tile_numbers},
+    Constraint{"points_asked", "The kernel takes points where runs with points are to be made.", points_asked},
     Constraint{"argument_bytes", "Coefficients and fields fit in the kernel's arguments.", argument_bytes},
     Constraint{"turned_once", "Walks answer a read beyond a periodic or reflecting end by one turn or reflection.",
                turned_once},

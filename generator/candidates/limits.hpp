@@ -22,6 +22,7 @@ struct Limits {
   std::size_t shared_per_sm = 233472;
   int least_fused_steps = 1;                               ///< more where launches of fewer steps are of no use
   int most_fused_steps = std::numeric_limits<int>::max();  ///< as many as can be verified, where candidates are tuned
+  bool takes_points = false;                               ///< where a kernel without them is of no use
 
   bool has_clusters() const noexcept { return compute_capability >= kFirstWithTensorCopies; }
   bool operator==(const Limits&) const = default;

@@ -175,14 +175,17 @@ void Kernel::load() {
   for (const PlanPart& part : state_->plan) {
     for (const StageKernel& stage : part.stages) {
       const auto same = [&](const StageKernel* other) { return other->loaded == stage.loaded; };
-      if (stage.meanwhile || part.in_background || std::any_of(to_compile.begin(), to_compile.end(), same)) continue;
+      if (stage.meanwhile || part.in_background || part.for_points) continue;
+      if (std::any_of(to_compile.begin(), to_compile.end(), same)) continue;
       if (stage.loaded->prepare_without_compiling(stage.whole->geometry().shared_bytes)) continue;
       to_compile.push_back(&stage);
     }
   }
   if (to_compile.size() > 1) prepare_beside_each_other(driver, to_compile);
   for (const PlanPart& part : state_->plan) {
-    for (const StageKernel& stage : part.stages) prepare_stage(stage, part.in_background);
+    for (const StageKernel& stage : part.stages) {
+      if (!part.for_points) prepare_stage(stage, part.in_background);
+    }
   }
   state_->layers->prepare();
   if (state_->measuring) state_->measuring->prepare();
@@ -192,13 +195,15 @@ bool Kernel::ready() const {
   if (state_->driver == nullptr) return false;
   const std::uint64_t context = state_->driver->current_context_id();
   return std::all_of(state_->plan.begin(), state_->plan.end(),
-                     [&](const PlanPart& part) { return is_loaded(part, context); });
+                     [&](const PlanPart& part) { return part.for_points || is_loaded(part, context); });
 }
 
 void Kernel::wait() {
   prepare();
   for (const PlanPart& part : state_->plan) {
-    for (const StageKernel& stage : part.stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
+    for (const StageKernel& stage : part.stages) {
+      if (!part.for_points) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
+    }
   }
 }
 

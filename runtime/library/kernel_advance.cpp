@@ -134,7 +134,7 @@ void KernelRun::leave(std::span<void*> fields) {
 bool KernelRun::takes_part(const PlanPart& part, std::size_t number) const {
   if (!histories_.empty() && part.steps > 1) return false;
   if (points_ != nullptr) return points_->takes(number);
-  return !part.in_background || is_loaded(part, context_);
+  return !part.for_points && (!part.in_background || is_loaded(part, context_));
 }
 
 void KernelRun::turn_pages() {

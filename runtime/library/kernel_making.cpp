@@ -2,6 +2,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/run_plan.hpp"
 #include "generator/candidates/space.hpp"
+#include "generator/points/tile_points.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/layer_arrays.hpp"
 #include "generator/stencil/measures.hpp"
@@ -36,7 +37,9 @@ void note_other_sweeps(Kernel::State& state) {
   for (std::size_t i = 1; i < state.plan.size(); ++i) {
     const PlanPart& part = state.plan[i];
     const Evidence& evidence = part.stages.front().evidence;
-    if (part.steps > 1) {
+    if (part.for_points) {
+      notes.push_back(fmt::format("runs with points run {} (match: {})", evidence.code, name(evidence.match)));
+    } else if (part.steps > 1) {
       notes.push_back(fmt::format("the {} steps left of the run are fused too", part.steps));
     } else if (part.stages.size() > 1) {
       return notes.push_back(part.shares_passes ? "single steps are made in passes that stages share"
@@ -348,12 +351,30 @@ std::vector<PlanPart> Library::Impl::make_fused(const Request& request, PlanPart
       add(run, std::move(*choice));
       if (remainder) add(run, std::move(*remainder));
       for (Choice& each : fewer) add(run, std::move(each));
+      if (auto for_points = choose_for_points(run, parts, single, target_of(request, facts))) {
+        add(run, std::move(*for_points));
+        parts.back().for_points = true;
+      }
     }
   }
   if (!several_stages || (!parts.empty() && parts.back().steps == 1)) return parts;
   const Problem step = problem_of(request, kWholeStep, 1);
   if (auto choice = choose_fused(request, step, single, facts, misses)) add(step, std::move(*choice));
   return parts;
+}
+
+/// For runs with points, where none of the parts takes them: the best winner that does and beats `single`.
+std::optional<Choice> Library::Impl::choose_for_points(const Problem& run, std::span<const PlanPart> parts,
+                                                       const PlanPart& single, LookupTarget target) {
+  const bool one_takes_points = std::any_of(parts.begin(), parts.end(), [&](const PlanPart& part) {
+    return points_obstacle({run, part.stages.front().tuning}, {}).empty();
+  });
+  if (one_takes_points) return std::nullopt;
+  target.limits.least_fused_steps = 2;
+  target.limits.takes_points = true;
+  auto choice = choose_winner(run, target, parts_.winners(run, target.architecture));
+  if (!choice || !keeps_arrays_apart(run, sweeps_per_launch(choice->tuning))) return std::nullopt;
+  return choice->evidence.gstencils > known_rate(single.stages) ? choice : std::nullopt;
 }
 
 std::optional<Choice> Library::Impl::choose_fused(const Request& request, const Problem& problem, PlanPart& single,

@@ -62,6 +62,7 @@ struct PlanPart {
   bool in_background = false;         ///< until it is compiled, runs go without it
   bool shares_passes = false;         ///< a kernel makes several stages, but not all
   bool in_zones = false;              ///< each of `stages` makes all of it, in a zone of the grid
+  bool for_points = false;            ///< runs without points have faster ones; compiled where points are placed
   double time = 0;                    ///< of its steps; 0: a run has as many of the parts before it as have room
 };
 

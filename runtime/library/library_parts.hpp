@@ -118,6 +118,8 @@ struct Library::Impl {
   std::optional<PlanPart> make_passes(const Request& request, const Problem& step, const PlanPart& stages,
                                       const DeviceFacts& facts);
   PlanPart make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);
+  std::optional<Choice> choose_for_points(const Problem& run, std::span<const PlanPart> parts, const PlanPart& single,
+                                          LookupTarget target);
   std::optional<Choice> choose_fused(const Request& request, const Problem& problem, PlanPart& single,
                                      const DeviceFacts& facts, Misses& misses);
   Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts);

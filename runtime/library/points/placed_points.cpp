@@ -150,6 +150,7 @@ class PlacementWriter {
   }
 
   PartPoints place(const PlanPart& part) {
+    if (part.for_points && points_.source_cells.empty() && points_.receiver_cells.empty()) return {.takes_part = false};
     const bool in_stages = !part.in_zones && part.stages.size() == problem_.stencil.stages.size();
     const PartPoints after_steps{.takes_part = part.steps == 1 && (in_stages || sources_come_last())};
     if (!fuses(part)) return after_steps;

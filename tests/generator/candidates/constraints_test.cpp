@@ -365,6 +365,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   Limits of_several_steps;
   of_several_steps.least_fused_steps = 3;
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_several_steps);
+  Limits with_points;
+  with_points.takes_points = true;
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sh66", with_points);
   Limits of_little_memory;
   of_little_memory.most_fused_steps = 1;
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_little_memory);

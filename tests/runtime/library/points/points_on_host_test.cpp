@@ -146,6 +146,31 @@ TEST_F(PointsOnHost, OneToSixFusedStepsOfTwoTimeLevels) {
   }
 }
 
+/// Kernels that share planes out take no points.
+TEST_F(PointsOnHost, RunsWithPointsHaveTheBestWinnerThatTakesThem) {
+  const Problem problem = make_problem(find_builtin("heat2d"), ElementType::f64, everywhere(hold), {2, {300, 61, 1}});
+  const auto won = [&](const char* code, double rate) {
+    WinnerRecord record = winner_of(problem, 100, parse_code(code));
+    record.trial.rate = rate;
+    return record;
+  };
+  Kernel kernel = lookup(problem, {won("temporal.bx32.by1.rx4.pf2.t3.sh4", 3), won("temporal.bx32.by1.rx4.pf1.t2", 2),
+                                   won("temporal.bx32.by1.rx4.pf1.t4", 1)});
+  kernel.prepare();
+  EXPECT_TRUE(kernel.ready()) << "what only runs with points need is not awaited";
+  EXPECT_EQ(kernel.fused_steps(), 3);
+  EXPECT_EQ(kernel.place_points({}).fused_steps(), 3);
+  const PointList list = random_points(problem, 7);
+  EXPECT_EQ(kernel.place_points(list).fused_steps(), 2);
+  expect_right(problem, kernel, list, {1, 7});
+  Fields now = random_fields(problem, 1);
+  std::vector<void*> fields;
+  for (auto& field : now) fields.push_back(field.data());
+  driver_.launched = 0;
+  kernel.advance(nullptr, fields, 7);
+  EXPECT_EQ(driver_.launched, 3) << "3 + 3 + 1 steps without points";
+}
+
 TEST_F(PointsOnHost, SeveralStagesInOneLaunchAndInSeveralSteps) {
   const Problem problem = problem_of(kYee, kMixed, kGrid);
   Kernel step = lookup(problem, {winner(problem, 1, 1)});
