@@ -94,6 +94,32 @@ def test_layers_that_are_alike_are_not_copied_again(ops, gpus):
         kernel.advance(arrays, steps=1, points=kernel.place_points(), same_layers=True)
 
 
+@pytest.mark.parametrize("shape", [(13, 15), (9, 24)])
+@pytest.mark.parametrize("boundary", ["hold", "periodic"])
+def test_kept_states_of_any_grid_are_read_again(shape, boundary, ops, monkeypatch):
+    """Those of odd ones are aligned to no more than cells."""
+    wave, steps = st.stencil("p_next = 2*p - p_prev + v*laplacian(p)", rank=2), 7
+    draw, shot = numpy.random.default_rng(4), Shot({"p_next": [(4.5, 6)]}, {"p": [(5, 7.25), (6, 6)]})
+    series, of_records = draw.uniform(-1, 1, (steps, 1)), draw.uniform(-1, 1, (steps, 2))
+    fields = {name: draw.uniform(0, 0.25, shape) for name in wave.inputs}
+
+    def gradients(on):
+        run = Propagation(wave, boundary, steps, on, shot, on.copy(series), 1)
+        inputs = [on.copy(fields[name]) for name in wave.inputs]
+        state, _, kept = run.propagate(inputs, None)
+        back, _ = run.gradients(inputs, [on.zeros(field, field.shape) for field in state], on.copy(of_records), kept, None,
+                                ["v"])
+        return back[wave.inputs.index("v")], run.of_series
+
+    runs, through = [], Kernel.advance_through
+    monkeypatch.setattr(Kernel, "advance_through", lambda kernel, *arrays, **more: (
+        runs.append(more["steps"]), through(kernel, *arrays, **more)))
+    for got, wanted in zip(gradients(ops), gradients(Numpy())):
+        assert numpy.abs(wanted).max() > 0
+        numpy.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-13 * numpy.abs(wanted).max())
+    assert runs == [steps - 1, steps - 2], "there, but for the last step, and back, but for the first two"
+
+
 @pytest.mark.parametrize("layer, stride", [("x=10,y=0", 3), ("x=0,y=10", 1)])
 def test_a_shot_is_taken_back_zone_by_zone_as_on_the_reference(ops, monkeypatch, layer, stride):
     steps, side = 4, 600  # smaller grids are made at once

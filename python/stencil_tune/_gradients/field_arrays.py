@@ -72,7 +72,8 @@ class FieldArrays:
     def kernel(self, like: Any, arrays: Sequence[Any], steps: int, histories: Mapping[str, History] | None = None) -> Any:
         """For arrays of all fields; with histories, which have some of them, of single steps."""
         stencil, histories = self.stencil, histories or {}
-        of = {**dict(zip(stencil.arguments, arrays)),
-              **{name: history.stack[history.first] for name, history in histories.items()}}
-        return kernel_for(stencil, [like, *(of[name] for name in of if name not in stencil.profiles)], self.boundary,
-                          1 if histories else steps, bool(stencil.layer_fields))
+        given = [array for name, array in zip(stencil.arguments, arrays)
+                 if name not in stencil.profiles and name not in histories]
+        for history in histories.values():  # two of them have the alignment of all
+            given += [history.stack[history.first + by] for by in ((0, history.by) if steps > 1 else (0,))]
+        return kernel_for(stencil, [like, *given], self.boundary, 1 if histories else steps, bool(stencil.layer_fields))
