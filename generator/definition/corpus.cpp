@@ -2,6 +2,7 @@
 
 #include "generator/cut/zones.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/derivatives/repeated.hpp"
 #include "generator/stencil/step.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/batch.hpp"
@@ -52,10 +53,17 @@ Stencil find_stencil(std::string_view name) {
 
 namespace {
 
-/// The stencils that have the name: that of the corpus, and the same for a batch of grids; with kAdjointStepOf before
-/// it their steps back, with the gradient of one of the fields that steps leave alone, or of none.
+/// The stencils that have the name: that of the corpus, and the same for a batch of grids; with "2" and kStepsOf before
+/// it two of their steps as one; with kAdjointStepOf their steps back, with the gradient of one of the fields that
+/// steps leave alone, or of none.
 std::vector<Stencil> named(std::string_view name) {
   std::vector<Stencil> found;
+  if (const auto rest = name.find(kStepsOf); rest == 1) {
+    for (const Stencil& stencil : named(name.substr(rest + kStepsOf.size()))) {
+      found.push_back(repeated(stencil, name.front() - '0'));
+    }
+    return found;
+  }
   if (!name.starts_with(kAdjointStepOf)) {
     found.push_back(find_stencil(name));
     if (found.front().rank < kMaxRank) found.push_back(batched(found.front()));

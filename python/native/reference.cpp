@@ -3,6 +3,7 @@
 #include "generator/characters.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/derivatives/repeated.hpp"
 #include "generator/stencil/derivatives/reversed.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/indices.hpp"
@@ -77,7 +78,7 @@ Stencil read_text(Source source, const char* text, int rank) {
 /// What is made of a stencil: "a" its adjoint, "c" that of its coefficients, "t0" with the tangents of its first
 /// coefficient, "s0" its first stage alone, "m" its measures, "l20" itself with layers of that width, "bv,w" itself for
 /// many grids that share v and w, "r3v,a" its adjoint step with gradients of v and a, layers held
-/// along x and y, "v" itself reversed.
+/// along x and y, "v" itself reversed, "n2" two of its steps as one.
 Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
   switch (kind) {
     case 'a':
@@ -92,6 +93,8 @@ Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
       return stage_of(stencil, std::stoi(argument));
     case 'v':
       return reversed_of(stencil);
+    case 'n':
+      return repeated(stencil, std::stoi(argument));
     case 'b':
       return batched(stencil, between_commas(argument));
     case 'r':

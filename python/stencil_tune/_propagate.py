@@ -60,7 +60,7 @@ _library = torch.library.Library("stencil_tune", "FRAGMENT")
 _library.define("propagate(Tensor[] fields, Tensor? series, Tensor? coefficients, str call, int stride) -> Tensor[]")
 _library.define("propagate_backward(Tensor[] fields, Tensor? series, Tensor? coefficients, Tensor[] kept, "
                 "Tensor[] of_state, Tensor? of_records, str call, int stride, bool[] wanted, "
-                "bool for_coefficients) -> Tensor[]")
+                "bool for_series, bool for_coefficients) -> Tensor[]")
 
 
 def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, call: str,
@@ -75,12 +75,13 @@ def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torc
 
 def _propagate_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
                         of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
-                        wanted: Sequence[bool], for_coefficients: bool) -> list[torch.Tensor]:
-    """Gradients of the fields that are wanted, of the series where there are sources, of the coefficients where they are
-    asked for."""
+                        wanted: Sequence[bool], for_series: bool, for_coefficients: bool) -> list[torch.Tensor]:
+    """Gradients of the fields that are wanted, of the series where there are sources (anything where nobody asks for it),
+    of the coefficients where they are asked for."""
     with torch.no_grad():
         series = None if series is None else series.contiguous()
         run = _call_of(call).run(series, stride)
+        run.wants_series = for_series
         names = [name for name, is_wanted in zip(run.stencil.inputs, wanted) if is_wanted]
         back, total = run.gradients([field.contiguous() for field in fields], [each.contiguous() for each in of_state],
                                     of_records, kept, by_name(run.stencil, coefficients),
@@ -116,7 +117,7 @@ def _fake(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Ten
 
 def _fake_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
                    of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
-                   wanted: Sequence[bool], for_coefficients: bool) -> list[torch.Tensor]:
+                   wanted: Sequence[bool], for_series: bool, for_coefficients: bool) -> list[torch.Tensor]:
     given = [*(field for field, is_wanted in zip(fields, wanted) if is_wanted), series,
              coefficients if for_coefficients else None]
     return [torch.empty_like(each, memory_format=torch.contiguous_format) for each in given if each is not None]
@@ -150,7 +151,7 @@ def _backward(ctx: Any, gradients: Sequence[torch.Tensor | None]) -> tuple[Any, 
     wanted, for_coefficients = ctx.needs_input_grad[0], has_coefficients and ctx.needs_input_grad[2]
     back = torch.ops.stencil_tune.propagate_backward(fields, series, coefficients, rest, of_state,
                                                      gradients[states] if has_records else None, *ctx.call,
-                                                     wanted, for_coefficients)
+                                                     wanted, has_series and ctx.needs_input_grad[1], for_coefficients)
     found = iter(back)
     return ([next(found) if is_wanted else None for is_wanted in wanted], next(found) if has_series else None,
             next(found) if for_coefficients else None, None, None)

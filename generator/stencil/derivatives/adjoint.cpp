@@ -429,11 +429,12 @@ class StepBack {
     }
     for (const auto& [from, to] : turns_) made_.rotate(from, to);
     // What is handed on has the zeros of the state's gradients in layers that are held.
-    const auto whole = std::find_if(step_.state.begin(), step_.state.end(),
-                                    [&](int state) { return layer_axis(stencil_, state) < 0; });
     for (const int gradient : taken_back_) {
-      const bool is_handed_on = !turns_.contains(gradient) && layer_axis(made_.stencil(), gradient) < 0;
-      if (is_handed_on && whole != step_.state.end()) made_.hold(gradient, gradient_field(name(*whole)));
+      const int axis = layer_axis(made_.stencil(), gradient);
+      const auto alike = std::find_if(step_.state.begin(), step_.state.end(),
+                                      [&](int state) { return layer_axis(stencil_, state) == axis; });
+      const bool is_handed_on = !turns_.contains(gradient);
+      if (is_handed_on && alike != step_.state.end()) made_.hold(gradient, gradient_field(name(*alike)));
     }
   }
 

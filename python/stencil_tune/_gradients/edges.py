@@ -87,6 +87,14 @@ def widths_with_room(stencil: Stencil, edges: Sequence[Edge]) -> str | None:
                     for axis, (low, high), edge in zip("xyz", stencil._widths, reversed(edges)))
 
 
+def masked_axes(stencil: Stencil, adjoint: Stencil, edges: Sequence[Edge], pointwise: bool) -> str:
+    """Axes whose held layers are not those that boundary hold keeps in a step back."""
+    stages = [each.stage(number) for each in (stencil, adjoint) for number in range(each.stages)]
+    return "".join(axis for at, (axis, edge) in enumerate(zip("xyz", reversed(edges)))
+                   if edge.kind == "hold" and not (pointwise and all(stage._reach[at] == (-edge.low, edge.low)
+                                                                     for stage in stages)))
+
+
 def outside_layers(stencil: Stencil, field: str, edges: Sequence[Edge]) -> tuple[slice, ...]:
     """The index of cells where a field does not exist."""
     at = "xyz".index(stencil.layer_fields[field])

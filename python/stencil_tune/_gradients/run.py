@@ -64,6 +64,11 @@ class Span(NamedTuple):
     arrays: dict[str, Any]
     histories: dict[str, History]  #: of the fields that other steps began with others of
 
+    def without_last(self, steps: int) -> Span:
+        histories = {name: history._replace(first=history.first + steps * history.by)
+                     for name, history in self.histories.items()}
+        return Span(self.last - steps, self.count - steps, self.arrays, histories)
+
     def single_steps(self) -> Iterator[Span]:
         for back in range(self.count):
             before = {name: history.stack[history.first + back * history.by] for name, history in self.histories.items()}
@@ -84,6 +89,7 @@ class Run:
         self.ops = operations
         self.origin = tuple(origin) if origin is not None else (0,) * stencil.rank
         self.first = first  # number of the first step
+        self.wants_series = True  # whether the gradient of the series is asked for
         self.shot = Shot({}, {})  # runs with points have one, a series, and gradients of both
         self.series: Any = None
         self.of_series: Any = None

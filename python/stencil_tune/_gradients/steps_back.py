@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from .._errors import ArgumentError, Error
 from .._lookup import kernel_for
 from .._stencil import Stencil
-from .edges import Edge, edges_of, shell
+from .edges import Edge, edges_of, masked_axes, shell
 from .field_arrays import FieldArrays
+from .groups_back import groups_back
 
 if TYPE_CHECKING:
     from .run import Run
@@ -35,7 +36,7 @@ def steps_back(run: "Run", like: Any, wanted: Sequence[str]) -> "StepsBack | Non
     try:
         adjoint = run.stencil.adjoint_step([*constants, *between])
         pointwise = run.stencil._pointwise.issuperset(set(wanted) & set(run.fields))
-        if masked := _masked_axes(run.stencil, adjoint, edges, pointwise):
+        if masked := masked_axes(run.stencil, adjoint, edges, pointwise):
             adjoint = run.stencil.adjoint_step([*constants, *between], masked)
     except ArgumentError:
         return None
@@ -55,18 +56,11 @@ def steps_back(run: "Run", like: Any, wanted: Sequence[str]) -> "StepsBack | Non
     return back
 
 
-def _masked_axes(stencil: Stencil, adjoint: Stencil, edges: Sequence[Edge], pointwise: bool) -> str:
-    """Axes whose held layers are not those that boundary hold keeps in a step back."""
-    stages = [each.stage(number) for each in (stencil, adjoint) for number in range(each.stages)]
-    return "".join(axis for at, (axis, edge) in enumerate(zip("xyz", reversed(edges)))
-                   if edge.kind == "hold" and not (pointwise and all(stage._reach[at] == (-edge.low, edge.low)
-                                                                     for stage in stages)))
-
-
 class StepsBack:
     def __init__(self, run: "Run", adjoint: Stencil, edges: Sequence[Edge], constants: Sequence[str],
                  between: Sequence[str], masked: str):
-        self.run, self.adjoint, self.edges, self.constants, self.between = run, adjoint, edges, constants, between
+        self.run, self.adjoint, self.edges, self.constants, self.between, self.masked = (
+            run, adjoint, edges, constants, between, masked)
         self.boundary = ",".join(f"{axis}={'zero' if axis in masked else edge.kind}"
                                  for axis, edge in zip("xyz", reversed(edges)))
         self.arrays = FieldArrays(adjoint, self.boundary, run.ops)
@@ -83,7 +77,7 @@ class StepsBack:
                     return edges_of(stage.stencil, self.run.boundary, [edge.extent for edge in self.edges])
         return []
 
-    def _gradient(self, name: str) -> str:
+    def gradient_name(self, name: str) -> str:
         """The field with the gradient, or its negative, of one of the run's."""
         return f"negated_grad_{name}" if f"negated_grad_{name}" in self.adjoint.fields else f"grad_{name}"
 
@@ -106,7 +100,7 @@ class StepsBack:
         """The gradient's field: of what a stage hands on, which it holds after the step back, else of the state, before."""
         if source in self.between:
             return f"grad_{source}"
-        return next(self._gradient(name) for name in self.run.state if self.run._newer(name) == source)
+        return next(self.gradient_name(name) for name in self.run.state if self.run._newer(name) == source)
 
     def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any],
                   coefficients: Mapping[str, float] | None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -121,27 +115,33 @@ class StepsBack:
         run._sources_back(run.steps - 1, {run._newer(name): gradient for name, gradient in back.items()})
         given = run.arrays.on_slabs(dict(zip(run.stencil.inputs, inputs)))
         back = run.arrays.on_slabs(back)
-        self._negate(back)
-        known = {**given, **{self._gradient(name): array for name, array in back.items()}}
+        self.negate(back)
+        known = {**given, **{self.gradient_name(name): array for name, array in back.items()}}
         arrays = [known[name] if name in known else ops.zeros(like, self.arrays.shape(name, like))
                   for name in self.adjoint.arguments]
         self._run(arrays, inputs, coefficients)
-        made = run.arrays.on_grid({name: arrays[self.places[self._gradient(name)]] for name in (*run.state, *self.constants)
-                                   if self._gradient(name) in self.places}, like)
-        self._negate(made)
+        made = run.arrays.on_grid({name: arrays[self.places[self.gradient_name(name)]] for name in (*run.state, *self.constants)
+                                   if self.gradient_name(name) in self.places}, like)
+        self.negate(made)
         return ({name: made[name] for name in made if name in run.fields},
                 {name: ops.total(made[name]) for name in made if name not in run.fields})
 
-    def _negate(self, gradients: Mapping[str, Any]) -> None:
+    def negate(self, gradients: Mapping[str, Any]) -> None:
         for name, gradient in gradients.items():
-            if self._gradient(name) != f"grad_{name}":
+            if self.gradient_name(name) != f"grad_{name}":
                 gradient *= -1
 
     def _run(self, arrays: list[Any], inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> None:
         run, shot, like = self.run, self._shot(), self.run._like(inputs)
         series, records = self._series(like, shot), run.ops.series(like, (run.steps, shot.receivers))
         known = run._known(self.adjoint, coefficients)
+        groups = groups_back(self, like)
         for span in run.spans_back(inputs, coefficients, self.needs_states):
+            if groups is not None:
+                made = groups.take_back(span, arrays, like, coefficients)
+                if made == span.count:
+                    continue
+                span = span.without_last(made)
             for steps in span.single_steps() if run.stencil._counts_steps else [span]:
                 for name, array in steps.arrays.items():
                     if name in self.places:

@@ -5,6 +5,7 @@
 #include "generator/kernel_source/regroup.hpp"
 #include "generator/kernel_source/source.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/derivatives/repeated.hpp"
 #include "stencil_tune/batch.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/generator/definition/corpus_reference.hpp"
@@ -244,6 +245,8 @@ TEST(CorpusFolder, KnowsStepsBackAndBatches) {
     EXPECT_TRUE(known_stencil(name, stencil_key(each)));
     EXPECT_EQ(each.name, name);
   }
+  const Stencil two = adjoint_step_of(repeated(wave, 2), {"v"});
+  EXPECT_TRUE(known_stencil(two.name, stencil_key(two))) << two.name;
   EXPECT_FALSE(known_stencil(name, stencil_key(wave)));
 }
 
