@@ -12,6 +12,7 @@ import torch
 
 from . import _values
 from ._errors import ArgumentError
+from ._gradients import steps_back as steps_back_module
 from ._gradients.propagation import REVERSED, Propagation, checkpoint_stride
 from ._gradients.shot import Shot
 from ._points import Positions, as_positions
@@ -220,8 +221,9 @@ def _free_bytes(like: torch.Tensor) -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, for_coefficients: bool) -> int:
-    """Steps from one kept state to the next; 0 where gradients depend on none."""
+def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, wanted: Sequence[str], for_coefficients: bool,
+            for_series: bool) -> int:
+    """Steps from one kept state to the next; 0 where gradients depend on none. wanted: fields and coefficients."""
     if not torch.compiler.is_compiling() and not for_coefficients and not _call_of(call).run().needs_states:
         return 0
     if storage == _REVERSAL:
@@ -229,7 +231,19 @@ def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, for_
         return REVERSED
     if storage is None:
         storage = _CHECKPOINTS if torch.compiler.is_compiling() or not _fits(call, like) else _ALL_STATES
-    return 1 if storage == _ALL_STATES else checkpoint_stride(steps)
+    if storage != _ALL_STATES:
+        return checkpoint_stride(steps)
+    return 1 if for_series or torch.compiler.is_compiling() else _steps_together(call, like, wanted)
+
+
+def _steps_together(call: str, like: torch.Tensor, wanted: Sequence[str]) -> int:
+    """As many steps as are taken back at once: states between theirs need not be kept."""
+    run = _call_of(call).run(None, 1)
+    run._settle(tuple(like.shape))
+    run.wants_series = False
+    back = steps_back_module.steps_back(run, like, wanted)
+    groups = None if back is None else steps_back_module.groups_back(back, like)
+    return 1 if groups is None else min(groups.steps, run.steps)
 
 
 def _fits(call: str, like: torch.Tensor) -> bool:
@@ -295,7 +309,12 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
         each is not None and each.requires_grad for each in (*inputs, amplitudes, values))
     stride = 0
     if has_gradients:
-        stride = _stride(call, steps, storage, like, values is not None and values.requires_grad)
+        wanted = [name for name, field in zip(stencil.inputs, inputs) if field.requires_grad]
+        for_coefficients = values is not None and values.requires_grad
+        if for_coefficients:
+            wanted += stencil.coefficients
+        stride = _stride(call, steps, storage, like, wanted, for_coefficients,
+                         amplitudes is not None and amplitudes.requires_grad)
     made = torch.ops.stencil_tune.propagate(inputs, amplitudes, values, call, stride)
     state = [stencil.fields[place] for place in stencil._state]
     return Propagated(dict(zip(state, made)), made[len(state)] if any(of_receivers.values()) else None)

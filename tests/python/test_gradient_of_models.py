@@ -108,8 +108,9 @@ def test_what_is_lost_is_not_taken_back():
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4])
+@pytest.mark.parametrize("keeps_between", [True, False])
 @pytest.mark.parametrize("name", ["acoustic", "acoustic on slabs", "acoustic in 3D", "bare", "periodic"])
-def test_several_steps_are_taken_back_at_once(name, steps, monkeypatch):
+def test_several_steps_are_taken_back_at_once(name, steps, keeps_between, monkeypatch):
     draw, count = numpy.random.default_rng(7), 14
     if name in MODELS:
         model = MODELS[name][0]()
@@ -128,7 +129,8 @@ def test_several_steps_are_taken_back_at_once(name, steps, monkeypatch):
         return groups[-1]
 
     def gradients(wants_series):
-        run = Propagation(wave, "periodic" if name == "periodic" else "hold", count, Numpy(), shot, series, 1)
+        stride = 1 if wants_series or keeps_between else steps
+        run = Propagation(wave, "periodic" if name == "periodic" else "hold", count, Numpy(), shot, series, stride)
         inputs = [fields[field] for field in wave.inputs]
         _, _, kept = run.propagate(inputs, None)
         run.wants_series = wants_series

@@ -101,7 +101,7 @@ class GroupsBack:
                   **{f"grad_{name}": array for name, array in state.items()}}
         given = [known[name] if name in known else run.ops.zeros(like, self.arrays.shape(name, like))
                  for name in self.adjoint.arguments]
-        histories = {name: History(history.stack, history.first - (steps - 1), -steps)
+        histories = {name: history if span.every == steps else History(history.stack, history.first - (steps - 1), -steps)
                      for name, history in span.histories.items() if name in self.adjoint.inputs}
         kernel, shot = self.arrays.kernel(like, given, groups, histories), self.shot()
         points = shot.placed(kernel, False)

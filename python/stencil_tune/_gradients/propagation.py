@@ -38,6 +38,7 @@ class Propagation(Run):
         self._kept: dict[str, Any] = {}
         self._sources: dict[str, Cells] = {}
         self._receivers: dict[str, Cells] = {}
+        self._kernels: dict[int, Any] = {}  # for runs of so many steps, whose arrays are the same ones in turn
 
     @property
     def keeps(self) -> bool:
@@ -92,7 +93,9 @@ class Propagation(Run):
     def _advance(self, like: Any, arrays: list[Any], start: int, steps: int, coefficients: Mapping[str, float] | None,
                  records: Any = None, histories: Mapping[str, History] | None = None) -> None:
         """Reorders the arrays so that each field has its own."""
-        kernel = self.arrays.kernel(like, arrays, steps, histories)
+        kernel = self.arrays.kernel(like, arrays, steps, histories) if histories else self._kernels.get(steps)
+        if kernel is None:
+            kernel = self._kernels[steps] = self.arrays.kernel(like, arrays, steps)
         points = self.shot.placed(kernel, records is not None)
         taken: dict[str, Any] = {}
         if points is not None:
@@ -149,8 +152,9 @@ class Propagation(Run):
             return self._began_with_field(self._newer(name), number - 1, given)
         return self._kept[name][number - 1]
 
-    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool) -> Iterator[Span]:
-        like, given = self._like(inputs), self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs)))
+    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool,
+                   together: int = 1) -> Iterator[Span]:
+        given = self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs)))
         if not needed:
             yield from super().spans_back(inputs, coefficients, needed)
         elif self._is_reversed:
@@ -159,17 +163,31 @@ class Propagation(Run):
         elif self.stride == 1:
             yield from self._kept_spans(given)
         else:
-            for number, start in reversed(list(enumerate(self.starts))):
-                first, last = self._began_with(number, given), min(start + self.stride, self.steps) - 1
-                if last > start:  # a run that keeps all of its states
-                    run = self._piece(start, last - start, 1)
-                    after, _, kept = run._propagate(first, like, coefficients)
-                    run._kept = dict(zip(run.kept, kept))
-                    yield Span(last, 1, {**first, **after}, {})
-                    for span in run._kept_spans(first):
-                        yield span._replace(last=start + span.last)
-                else:
-                    yield Span(start, 1, first, {})
+            pieces, whole = len(self.starts), self.steps // self.stride
+            if together == self.stride and whole > 1:
+                if whole < pieces:
+                    yield from self._made_again(pieces - 1, given, inputs, coefficients)
+                histories = {name: History(stack, whole - 2, -1) for name, stack in self._kept.items()}
+                constants = {name: array for name, array in given.items() if name not in self.state}
+                yield Span(whole * self.stride - 1, (whole - 1) * self.stride, constants, histories, self.stride)
+                pieces = 1
+            for number in reversed(range(pieces)):
+                yield from self._made_again(number, given, inputs, coefficients)
+
+    def _made_again(self, number: int, given: Mapping[str, Any], inputs: Sequence[Any],
+                    coefficients: Mapping[str, float] | None) -> Iterator[Span]:
+        """The steps from one of the starts, with their states."""
+        start, first = self.starts[number], self._began_with(number, given)
+        last = min(start + self.stride, self.steps) - 1
+        if last > start:  # a run that keeps all of its states
+            run = self._piece(start, last - start, 1)
+            after, _, kept = run._propagate(first, self._like(inputs), coefficients)
+            run._kept = dict(zip(run.kept, kept))
+            yield Span(last, 1, {**first, **after}, {})
+            for span in run._kept_spans(first):
+                yield span._replace(last=start + span.last)
+        else:
+            yield Span(start, 1, first, {})
 
     def _piece(self, start: int, steps: int, stride: int) -> Propagation:
         series = self.series[start:start + steps] if self.shot.sources else None

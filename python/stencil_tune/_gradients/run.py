@@ -63,6 +63,7 @@ class Span(NamedTuple):
     count: int
     arrays: dict[str, Any]
     histories: dict[str, History]  #: of the fields that other steps began with others of
+    every: int = 1  #: steps from one entry of the histories to the next
 
     def without_last(self, steps: int) -> Span:
         histories = {name: history._replace(first=history.first + steps * history.by)
@@ -278,8 +279,10 @@ class Run:
             while states:
                 yield start + len(states) - 1, dict(zip(self.stencil.inputs, states.pop()))
 
-    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool) -> Iterator[Span]:
-        """All steps, from the last one back, with their inputs where these are needed."""
+    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool,
+                   together: int = 1) -> Iterator[Span]:
+        """All steps, from the last one back, with their inputs where these are needed. together: of so many steps those of
+        the first will do."""
         if not needed:
             yield Span(self.steps - 1, self.steps, {}, {})
             return

@@ -136,7 +136,7 @@ class StepsBack:
         series, records = self._series(like, shot), run.ops.series(like, (run.steps, shot.receivers))
         known = run._known(self.adjoint, coefficients)
         groups = groups_back(self, like)
-        for span in run.spans_back(inputs, coefficients, self.needs_states):
+        for span in run.spans_back(inputs, coefficients, self.needs_states, groups.steps if groups is not None else 1):
             if groups is not None:
                 made = groups.take_back(span, arrays, like, coefficients)
                 if made == span.count:
