@@ -2,7 +2,6 @@
 
 #include "generator/cut/zones.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
-#include "generator/stencil/derivatives/repeated.hpp"
 #include "generator/stencil/step.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/batch.hpp"
@@ -53,29 +52,24 @@ Stencil find_stencil(std::string_view name) {
 
 namespace {
 
-/// The stencils that have the name: that of the corpus, and the same for a batch of grids; with "2" and kStepsOf before
-/// it two of their steps as one; with kAdjointStepOf their steps back, with the gradient of one of the fields that
-/// steps leave alone, or of none.
+/// Those that are known.
+void add_steps_back(const Stencil& stencil, std::vector<Stencil>& found) try {
+  found.push_back(adjoint_step_of(stencil, {}));
+  for (const int field : analyse_step(stencil).constants) {
+    if (is_profile(stencil, field) || layer_axis(stencil, field) >= 0) continue;
+    found.push_back(adjoint_step_of(stencil, {stencil.fields[static_cast<std::size_t>(field)]}));
+  }
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::invalid_argument) throw;
+}
+
+/// What winners of the name may be of: the stencil of the corpus, the same for a batch of grids, and where it has
+/// layers steps back of both, with the gradient of one of the fields that steps leave alone, or of none.
 std::vector<Stencil> named(std::string_view name) {
-  std::vector<Stencil> found;
-  if (const auto rest = name.find(kStepsOf); rest == 1) {
-    for (const Stencil& stencil : named(name.substr(rest + kStepsOf.size()))) {
-      found.push_back(repeated(stencil, name.front() - '0'));
-    }
-    return found;
-  }
-  if (!name.starts_with(kAdjointStepOf)) {
-    found.push_back(find_stencil(name));
-    if (found.front().rank < kMaxRank) found.push_back(batched(found.front()));
-    return found;
-  }
-  for (const Stencil& stencil : named(name.substr(kAdjointStepOf.size()))) {
-    found.push_back(adjoint_step_of(stencil, {}));
-    for (const int field : analyse_step(stencil).constants) {
-      if (is_profile(stencil, field) || layer_axis(stencil, field) >= 0) continue;
-      found.push_back(adjoint_step_of(stencil, {stencil.fields[static_cast<std::size_t>(field)]}));
-    }
-  }
+  std::vector<Stencil> found{find_stencil(name)};
+  if (found.front().rank < kMaxRank) found.push_back(batched(found.front()));
+  if (found.front().layer_fields.empty()) return found;
+  for (const Stencil& stencil : std::vector<Stencil>(found)) add_steps_back(stencil, found);
   return found;
 }
 

@@ -224,8 +224,8 @@ class Kernel(KernelOnArrays):
         for kind, (name, history) in zip(kinds, histories.items()):
             place = self.stencil.fields.index(name)
             arrays[place] = history.stack[history.first]
-            first = _arrays.read_any(arrays[place]).address
-            apart = _arrays.read_any(history.stack[history.first + history.by]).address - first if steps > 1 else 0
+            first = _arrays.read_any(arrays[place]).address or 0
+            apart = (_arrays.read_any(history.stack[history.first + history.by]).address or 0) - first if steps > 1 else 0
             kind.field, kind.bytes = place, apart
             stacks.append((history, first, apart))
         before, where = self._addresses(arrays, None, range(step, step + steps), whole=True)
@@ -236,7 +236,7 @@ class Kernel(KernelOnArrays):
         self._native.check(self._native.advance_with_histories_on_device(
             self._handle, kinds, len(histories), *placed, self._origin(origin), step, where, fields, self._count, steps,
             values, count))
-        array_at = dict(zip(before, arrays))
+        array_at: dict[int | None, Any] = dict(zip(before, arrays))
         for address in fields:
             for history, first, apart in stacks if address not in array_at else ():
                 number = (address - first) // apart if apart else 0

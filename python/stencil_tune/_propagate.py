@@ -12,7 +12,7 @@ import torch
 
 from . import _values
 from ._errors import ArgumentError
-from ._gradients import steps_back as steps_back_module
+from ._gradients import groups_back, steps_back
 from ._gradients.propagation import REVERSED, Propagation, checkpoint_stride
 from ._gradients.shot import Shot
 from ._points import Positions, as_positions
@@ -241,8 +241,8 @@ def _steps_together(call: str, like: torch.Tensor, wanted: Sequence[str]) -> int
     run = _call_of(call).run(None, 1)
     run._settle(tuple(like.shape))
     run.wants_series = False
-    back = steps_back_module.steps_back(run, like, wanted)
-    groups = None if back is None else steps_back_module.groups_back(back, like)
+    back = steps_back.steps_back(run, like, wanted)
+    groups = None if back is None else groups_back.groups_back(back, like)
     return 1 if groups is None else min(groups.steps, run.steps)
 
 

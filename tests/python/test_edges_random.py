@@ -23,7 +23,7 @@ from test_gradient_on_kernels import ops  # noqa: F401, a fixture
 
 import stencil_tune as st
 from stencil_tune import _native, distributed
-from stencil_tune._gradients import steps_back
+from stencil_tune._gradients import groups_back
 from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import Propagation
 from stencil_tune._gradients.run import Run
@@ -355,7 +355,7 @@ def expect_gradients_of_a_shot(case, ops, draw, together=1):
     unchanged = [name for name in (*stencil.inputs, *stencil.coefficients) if name not in run.state]
     asked = draw.choice((unchanged, [*run.state, *unchanged]))
     run.wants_series = together == 1
-    with unittest.mock.patch.object(steps_back, "groups_back", lambda back, like: group_of(back, together)):
+    with unittest.mock.patch.object(groups_back, "groups_back", lambda back, like: group_of(back, together)):
         back, of_coefficients = run.gradients(inputs, of_state, of_records, kept, None,
                                               [name for name in asked if name not in stencil.profiles])
 

@@ -7,7 +7,7 @@ from test_gradient import Numpy, dot
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients import steps_back as steps_back_module
+from stencil_tune._gradients import groups_back
 from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import REVERSED, Propagation
 from stencil_tune._gradients.shot import Shot
@@ -137,7 +137,7 @@ def test_several_steps_are_taken_back_at_once(name, steps, keeps_between, monkey
         back, _ = run.gradients(inputs, of_state, of_records, kept, None, ["v"])
         return {field: gradient for field, gradient in zip(wave.inputs, back) if gradient is not None}
 
-    monkeypatch.setattr(steps_back_module, "groups_back", choose)
+    monkeypatch.setattr(groups_back, "groups_back", choose)
     one_by_one, at_once = gradients(True), gradients(False)
     assert groups[0] is None and groups[1].steps == steps
     for field, gradient in one_by_one.items():

@@ -7,7 +7,7 @@ from test_gradient import Numpy
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients import steps_back as steps_back_module
+from stencil_tune._gradients import groups_back
 from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import Propagation
 from stencil_tune._gradients.run import Run
@@ -118,7 +118,7 @@ def test_kept_states_of_any_grid_are_read_again(shape, boundary, together, ops, 
     runs, through = [], Kernel.advance_through
     monkeypatch.setattr(Kernel, "advance_through", lambda kernel, *arrays, **more: (
         runs.append(more["steps"]), through(kernel, *arrays, **more)))
-    monkeypatch.setattr(steps_back_module, "groups_back", lambda back, like: group_of(back, 2))
+    monkeypatch.setattr(groups_back, "groups_back", lambda back, like: group_of(back, 2))
     for got, wanted in zip(gradients(ops), gradients(Numpy())):
         assert numpy.abs(wanted).max() > 0
         numpy.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-13 * numpy.abs(wanted).max())

@@ -182,7 +182,7 @@ class StepBack {
       : stencil_(stencil),
         step_(analyse_step(stencil)),
         held_(held),
-        made_(empty_like(stencil, std::string(kAdjointStepOf) + stencil.name)) {
+        made_(empty_like(stencil, "adjoint step of " + stencil.name)) {
     for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
       stages_.push_back(stage_of(stencil, stage));
     }

@@ -9,7 +9,6 @@
 #include "stencil_tune/stencil.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -45,7 +44,6 @@ Stencil coefficient_adjoint_of(const Stencil& stencil);
 ///   - under hold, if it keeps as many layers as each stage of the stencil does,
 ///   - under zero, if the axis is one of `held`.
 /// Throws Error(invalid_argument) where it is not known, or no gradient of the state depends on another.
-inline constexpr std::string_view kAdjointStepOf = "adjoint step of ";  ///< its name begins so
 Stencil adjoint_step_of(const Stencil& stencil, const std::vector<std::string>& wanted, Along held = 0);
 
 }  // namespace stencil_tune

@@ -47,7 +47,7 @@ std::string repeated_name(const std::string& output, int step, int steps) {
 Stencil repeated(const Stencil& stencil, int steps) {
   const StepFacts facts = analyse_step(stencil);
   require_repeatable(stencil, facts, steps);
-  StencilBuilder made = empty_like(stencil, fmt::format("{}{}{}", steps, kStepsOf, stencil.name));
+  StencilBuilder made = empty_like(stencil, fmt::format("{} steps of {}", steps, stencil.name));
   std::vector<int> now;  // for each field: the one of what is made that holds it
   for (std::size_t field = 0; field < stencil.fields.size(); ++field) {
     now.push_back(field_like(made, stencil.fields[field], stencil, static_cast<int>(field)));

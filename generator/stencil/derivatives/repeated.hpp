@@ -7,7 +7,6 @@
 #include "stencil_tune/stencil.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace stencil_tune {
 
@@ -18,7 +17,6 @@ std::string repeated_name(const std::string& output, int step, int steps);
 /// The stencil whose step is so many steps of the given one, 2 or more: its stages, once more for each. Held layers are
 /// right where all time levels have the same. Throws Error(invalid_argument) where steps are not alike, or write a
 /// field that they read.
-inline constexpr std::string_view kStepsOf = " steps of ";  ///< its name begins with their number, and this
 Stencil repeated(const Stencil& stencil, int steps);
 
 }  // namespace stencil_tune

@@ -91,7 +91,7 @@ class GroupsBack:
     def take_back(self, span: "Span", arrays: list[Any], like: Any, coefficients: Mapping[str, float] | None) -> int:
         """As many groups as there are from the span's last step on. Returns the number of steps that it took back; the
         arrays are those of single steps."""
-        run, groups, steps = self.run, span.count // self.steps, self.steps
+        run, groups, steps = self.run, span.steps // self.steps, self.steps
         if groups == 0:
             return 0
         back, places = self.back, self.back.places

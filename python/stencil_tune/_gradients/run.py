@@ -60,7 +60,7 @@ class Span(NamedTuple):
     """Steps of a run, from `last` back, and the arrays that the last one began with, as kernels take them."""
 
     last: int
-    count: int
+    steps: int
     arrays: dict[str, Any]
     histories: dict[str, History]  #: of the fields that other steps began with others of
     every: int = 1  #: steps from one entry of the histories to the next
@@ -68,10 +68,10 @@ class Span(NamedTuple):
     def without_last(self, steps: int) -> Span:
         histories = {name: history._replace(first=history.first + steps * history.by)
                      for name, history in self.histories.items()}
-        return Span(self.last - steps, self.count - steps, self.arrays, histories)
+        return Span(self.last - steps, self.steps - steps, self.arrays, histories)
 
     def single_steps(self) -> Iterator[Span]:
-        for back in range(self.count):
+        for back in range(self.steps):
             before = {name: history.stack[history.first + back * history.by] for name, history in self.histories.items()}
             yield Span(self.last - back, 1, {**self.arrays, **before}, {})
 

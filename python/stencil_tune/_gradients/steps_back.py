@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from .._errors import ArgumentError, Error
 from .._lookup import kernel_for
 from .._stencil import Stencil
+from . import groups_back
 from .edges import Edge, edges_of, masked_axes, shell
 from .field_arrays import FieldArrays
-from .groups_back import groups_back
 
 if TYPE_CHECKING:
     from .run import Run
@@ -135,28 +135,28 @@ class StepsBack:
         run, shot, like = self.run, self._shot(), self.run._like(inputs)
         series, records = self._series(like, shot), run.ops.series(like, (run.steps, shot.receivers))
         known = run._known(self.adjoint, coefficients)
-        groups = groups_back(self, like)
+        groups = groups_back.groups_back(self, like)
         for span in run.spans_back(inputs, coefficients, self.needs_states, groups.steps if groups is not None else 1):
             if groups is not None:
                 made = groups.take_back(span, arrays, like, coefficients)
-                if made == span.count:
+                if made == span.steps:
                     continue
                 span = span.without_last(made)
-            for steps in span.single_steps() if run.stencil._counts_steps else [span]:
-                for name, array in steps.arrays.items():
+            for part in span.single_steps() if run.stencil._counts_steps else [span]:
+                for name, array in part.arrays.items():
                     if name in self.places:
                         arrays[self.places[name]] = array
-                histories = {name: history for name, history in steps.histories.items() if name in self.places}
-                kernel = self.arrays.kernel(like, arrays, steps.count, histories)
-                points, first = shot.placed(kernel, True), run.steps - 1 - steps.last
-                rows = slice(first, first + steps.count)
+                histories = {name: history for name, history in part.histories.items() if name in self.places}
+                kernel = self.arrays.kernel(like, arrays, part.steps, histories)
+                points, first = shot.placed(kernel, True), run.steps - 1 - part.last
+                rows = slice(first, first + part.steps)
                 taken = {} if points is None else {"points": points, "series": series[rows] if shot.sources else None,
                                                    "records": records[rows] if shot.receivers else None}
-                taken.update(run._place(steps.last), coefficients=known)
+                taken.update(run._place(part.last), coefficients=known)
                 if histories:
-                    kernel.advance_through(arrays, histories, steps=steps.count, **taken)
+                    kernel.advance_through(arrays, histories, steps=part.steps, **taken)
                 else:
-                    kernel.advance(arrays, steps=steps.count, **taken)
+                    kernel.advance(arrays, steps=part.steps, **taken)
         for name, columns in run.shot.columns.items():
             rows = slice(run.steps if name in self.between else run.steps - 1)
             run.of_series[rows, columns.start:columns.stop] = run.ops.reversed(

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 import stencil_tune as st  # noqa: E402
 import stencil_tune.torch as stt  # noqa: E402
 from stencil_tune import models  # noqa: E402
-from stencil_tune._gradients import steps_back  # noqa: E402
+from stencil_tune._gradients import groups_back  # noqa: E402
 from stencil_tune._gradients.groups_back import group_of  # noqa: E402
 from stencil_tune._gradients.propagation import Propagation  # noqa: E402
 
@@ -76,7 +76,7 @@ def test_what_is_stored_makes_no_difference(wave):
 def test_states_between_steps_that_are_taken_back_at_once_are_not_kept(wave, monkeypatch):
     groups, strides, found = [None], [], []
     forward = Propagation.propagate
-    monkeypatch.setattr(steps_back, "groups_back", lambda back, like: groups[0] and group_of(back, groups[0]))
+    monkeypatch.setattr(groups_back, "groups_back", lambda back, like: groups[0] and group_of(back, groups[0]))
     monkeypatch.setattr(Propagation, "propagate", lambda self, *arguments: (strides.append(self.stride),
                                                                            forward(self, *arguments))[1])
     for groups[0] in (None, 2, 3):
