@@ -239,7 +239,7 @@ class Kernel(KernelOnArrays):
         array_at: dict[int | None, Any] = dict(zip(before, arrays))
         for address in fields:
             for history, first, apart in stacks if address not in array_at else ():
-                number = (address - first) // apart if apart else 0
+                number = ((address or 0) - first) // apart if apart else 0
                 if 0 <= number < steps and address == first + number * apart:
                     array_at[address] = history.stack[history.first + number * history.by]
         arrays[:] = [array_at[address] for address in fields]
