@@ -24,7 +24,7 @@ STENCIL_DEVICE void copy_boxes(const BoxArguments<Cell>& a) {
   const BoxArgument<Cell>& box = a.boxes[number];
   const unsigned first_block = number == 0 ? 0 : a.boxes[number - 1].end_block;
   const unsigned cells = box.extent[0] * box.extent[1] * box.extent[2];
-  constexpr unsigned kCells = kBoxCopyThreads * kBoxCopyCells;  // of a block at once
+  constexpr unsigned kCells = kBoxCopyThreads * kBoxCopyCells;  // a block copies at once
   const unsigned step = (box.end_block - first_block) * kCells;
   for (unsigned first = (block_x() - first_block) * kCells + thread_x(); first < cells; first += step) {
     Cell copied[kBoxCopyCells];

@@ -195,7 +195,7 @@ class Propagation(Run):
                           self.first + start)
 
     def _kept_spans(self, given: Mapping[str, Any]) -> Iterator[Span]:
-        """Of a run that keeps the state before each step but the first."""
+        """All steps, where the run keeps the state before each but the first."""
         roots = {name: self._root(name) for name in self.state} if self._kept else {}
         # Steps that read what was given.
         early = min(self.steps, 1 + max(age for _, age in roots.values())) if roots else self.steps

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostTableBytes = (sizeof(PointTables<double>) + 63
 /// The points of a kernel that fuses steps or stages.
 struct FusedPoints {
   std::shared_ptr<LoadedKernel> kernel;  ///< null where it sees no points: the one without runs
-  std::size_t table_bytes = 0;           ///< of the kernel's parameter, padding included
+  std::size_t table_bytes = 0;           ///< the kernel's parameter has, padding included
   PointTables<double> tables{};          ///< addresses; those of values may be floats'
   std::size_t first_captured = 0;        ///< place of its first cell among those that the part captures
 };
