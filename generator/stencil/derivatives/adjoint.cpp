@@ -40,8 +40,8 @@ StencilBuilder start(const Differentiated& from, std::string_view what) {
   return made;
 }
 
-/// What each cell adds to the gradients of coefficients that are wanted. of_outputs: the fields that hold the gradients
-/// of a stage's outputs. 0 where these are, also where a derivative is not finite there, as beyond an edge.
+/// What each cell adds to the gradients of coefficients that are wanted. of_outputs: fields with the gradients that a
+/// stage's outputs have. 0 where these are, also where a derivative is not finite there, as beyond an edge.
 std::map<int, Sum> coefficient_gradients(const Differentiated& from, StencilBuilder& to,
                                          const std::map<int, int>& of_outputs,
                                          const std::function<bool(int coefficient)>& is_wanted) {

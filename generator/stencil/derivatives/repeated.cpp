@@ -40,10 +40,6 @@ void require_repeatable(const Stencil& stencil, const StepFacts& step, int steps
 
 }  // namespace
 
-std::string repeated_name(const std::string& output, int step, int steps) {
-  return step + 1 < steps ? fmt::format("{}_{}", output, step) : output;
-}
-
 Stencil repeated(const Stencil& stencil, int steps) {
   const StepFacts facts = analyse_step(stencil);
   require_repeatable(stencil, facts, steps);
@@ -61,7 +57,8 @@ Stencil repeated(const Stencil& stencil, int steps) {
       const std::vector<int> before = now;
       Rewritten copies(stencil, made, [&](const Node& read) { return made.read(before[at(read.index)], read.offset); });
       for (const Update& update : stage.updates) {
-        const std::string name = repeated_name(stencil.fields[at(update.output)], step, steps);
+        std::string name = stencil.fields[at(update.output)];
+        if (step + 1 < steps) name += fmt::format("_{}", step);
         const NodeId value = copies.copy(update.expression);
         now[at(update.output)] = field_like(made, name, stencil, update.output);
         made.update(now[at(update.output)], value);

@@ -6,17 +6,11 @@
 
 #include "stencil_tune/stencil.hpp"
 
-#include <string>
-
 namespace stencil_tune {
 
-/// What an output is called that so many of the steps follow, where there are `steps` in all: "p_next_0" after the
-/// first, as it is after the last.
-std::string repeated_name(const std::string& output, int step, int steps);
-
-/// The stencil whose step is so many steps of the given one, 2 or more: its stages, once more for each. Held layers are
-/// right where all time levels have the same. Throws Error(invalid_argument) where steps are not alike, or write a
-/// field that they read.
+/// The stencil whose step is so many steps of the given one, 2 or more: its stages, once more for each. Outputs
+/// of all but the last are called "p_next_0", "p_next_1" and so on. Held layers are right where all time levels have
+/// the same. Throws Error(invalid_argument) where steps are not alike, or write a field that they read.
 Stencil repeated(const Stencil& stencil, int steps);
 
 }  // namespace stencil_tune

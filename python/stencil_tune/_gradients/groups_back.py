@@ -116,7 +116,7 @@ class GroupsBack:
 
     def _series(self, like: Any, last: int, groups: int, columns: int) -> Any:
         """What each group adds, [group, source]: after it what was recorded before its first step."""
-        run, rows = self.run, run_rows(last, groups, self.steps)
+        run, rows = self.run, [last + 1 - self.steps * (group + 1) for group in range(groups)]  # the first of each
         series, column, receivers = run.ops.series(like, (groups, columns)), 0, run.shot.receivers
         for step in (-1, *range(self.steps - 1)) if receivers else ():
             if run._of_records is not None:
@@ -126,8 +126,3 @@ class GroupsBack:
             series[:, column:column + run.shot.sources] = run.series[[row + step for row in rows]]
             column += run.shot.sources
         return series
-
-
-def run_rows(last: int, groups: int, steps: int) -> list[int]:
-    """The first step of each group, the last group first."""
-    return [last + 1 - steps * (group + 1) for group in range(groups)]

@@ -131,16 +131,6 @@ class Propagation(Run):
         for_coefficients = any(name in self.stencil.coefficients for name in wanted)
         return self._step_by_step(inputs, of_state, coefficients, for_coefficients, {})
 
-    def _stride(self) -> int:
-        return self.stride
-
-    def _checkpoints(self, inputs: Sequence[Any], starts: Sequence[int],
-                     coefficients: Mapping[str, float] | None) -> Iterator[list[Any]]:
-        like = self._like(inputs)
-        given = self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs)))
-        for number in reversed(range(len(starts))):
-            yield list(self.arrays.on_grid(self._began_with(number, given), like).values())
-
     def _began_with(self, number: int, given: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs of the step at one of the starts."""
         return {name: self._began_with_field(name, number, given) for name in given}
