@@ -8,6 +8,7 @@ from test_gradient import Numpy, dot
 import stencil_tune as st
 from stencil_tune import models
 from stencil_tune._gradients import groups_back
+from stencil_tune._gradients.field_arrays import FieldArrays
 from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import REVERSED, Propagation
 from stencil_tune._gradients.shot import Shot
@@ -142,3 +143,23 @@ def test_several_steps_are_taken_back_at_once(name, steps, keeps_between, monkey
     assert groups[0] is None and groups[1].steps == steps
     for field, gradient in one_by_one.items():
         numpy.testing.assert_allclose(at_once[field], gradient, rtol=1e-10, atol=1e-12 * numpy.abs(gradient).max())
+
+
+@pytest.mark.parametrize("layer", ["x=0,y=3:2", "x=0,y=0:4", "x=0,y=3:0", "x=3:5,y=0"])
+def test_fields_in_layers_go_to_slabs_and_back(layer):
+    shape = (90, 91)
+    model = models.acoustic(shape, 10, 2000, layer=layer, dtype="f64")
+    name = next(field for field in model.stencil.layer_fields if field in model.stencil.inputs)
+    at = "xy".index(model.stencil.layer_fields[name])
+    axis, (low, high) = 1 - at, model.stencil._widths[at]
+    given = numpy.random.default_rng(1).uniform(1, 2, shape)
+    arrays = FieldArrays(model.stencil, "hold", Numpy())
+    slabs = arrays.on_slabs({name: given})[name]
+    assert slabs.shape == arrays.shape(name, given) != shape
+    for count, end in ((low, slice(low)), (high, slice(-high, None))):
+        if count > 0:
+            index = (slice(None),) * axis + (end,)
+            numpy.testing.assert_array_equal(slabs[index], given[index])
+    wanted = given.copy()
+    wanted[(slice(None),) * axis + (slice(low, shape[axis] - high),)] = 0
+    numpy.testing.assert_array_equal(arrays.on_grid({name: slabs}, given)[name], wanted)
