@@ -237,7 +237,8 @@ TEST(AdvanceOnHost, StatesStayBehindAndAreReadBackwards) {
   constexpr std::size_t kSteps = 4;
   const Boundaries boundaries{Boundary::periodic, Boundary::hold, Boundary::zero};
   const Extents extents{.rank = 3, .n = {35, 6, 5}};
-  const Problem problem = make_problem(placed_stencil("0.5*u[x-1] + t*u[z+1]"), ElementType::f64, boundaries, extents);
+  const Problem problem =
+      make_problem(placed_stencil("0.5*u[x-1] + 0.1*u[y+1] + t*u[z+1]"), ElementType::f64, boundaries, extents);
   const Fields given = make_fields(problem);
   const std::size_t cells = given[0].size();
   const std::int64_t bytes = static_cast<std::int64_t>(cells * sizeof(double));
