@@ -31,11 +31,10 @@ class Case:
         return dataclasses.replace(self, shape=shape, steps=max(self.steps // scale, 12), shots=max(self.shots // scale, 1))
 
     def points(self):
-        """Positions in cells: of the source near one corner, of receivers in a row."""
-        middle = [n // 2 for n in self.shape]
+        """Positions in cells: of the source near one corner, of receivers in a row past it, some of which the wave reaches."""
         first, last = self.layer + 4, self.shape[-1] - self.layer - 4
         along = [first + (last - first) * i / RECEIVERS for i in range(RECEIVERS)]
-        return [first] * len(self.shape), [[*middle[:-1], x] for x in along]
+        return [first] * len(self.shape), [[*[first + 6] * (len(self.shape) - 1), x] for x in along]
 
 
 CASES = [
@@ -107,6 +106,8 @@ class Shots:
         material = self.fields[self.material]
         self.heard = self.run(material * 1.02)
         found = self.gradient()
+        if not found.any():
+            raise ValueError("no receiver heard the wave")
         way = found / found.abs().max() * material * 1e-2
         up, down = (0.5 * (self.run(material + sign * way).double() - self.heard).square().sum().item() for sign in (1, -1))
         slope = torch.mul(found, way).sum(dtype=torch.float64).item()

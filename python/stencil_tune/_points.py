@@ -19,10 +19,13 @@ Positions = Mapping[str, Iterable[Sequence[float]]]
 
 def as_positions(given: Positions | None, what: str) -> dict[str, list[list[float]]]:
     """As numbers. Raises ArgumentError."""
-    return {name: [[_values.number(value, f"a coordinate of {what} of {name}")
-                    for value in _values.several(position, f"a position of {name}", "coordinates in cells are needed")]
-                   for position in _values.several(positions, f"{what} of {name}", "a list of positions is needed")]
-            for name, positions in ({} if given is None else _values.named(given, what)).items()}
+    found = {}
+    for name, positions in ({} if given is None else _values.named(given, what)).items():
+        coordinate, position = f"a coordinate of {what} of {name}", f"a position of {name}"
+        found[name] = [[_values.number(value, coordinate)
+                        for value in _values.several(each, position, "coordinates in cells are needed")]
+                       for each in _values.several(positions, f"{what} of {name}", "a list of positions is needed")]
+    return found
 
 
 class PointsBase:

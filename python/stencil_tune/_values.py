@@ -52,6 +52,8 @@ def address(given: Any, what: str) -> int:
 
 def number(given: Any, what: str) -> float:
     """A number; an array is none, unless it has no axes."""
+    if type(given) is float:
+        return given
     if not isinstance(given, (str, bytes, bytearray)) and getattr(given, "ndim", 0) == 0:
         try:
             return float(given)
@@ -100,6 +102,8 @@ def path(given: Any, what: str) -> str:
 
 def several(given: Any, what: str, wanted: str = "several values are needed") -> tuple[Any, ...]:
     """What a sequence, an array or an iterator has; of a text, a set or a mapping it would be letters or a chance order."""
+    if type(given) is list:
+        return tuple(given)
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, bytearray, Mapping, Set)):
         try:
             return tuple(given)

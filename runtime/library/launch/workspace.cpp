@@ -54,7 +54,7 @@ SideStreams Workspaces::make_sides() const {
   SideStreams sides;
   if (side_streams_ == 0) return sides;
   for (int i = 0; i < side_streams_; ++i) {
-    sides.streams.push_back(driver_.create_stream());
+    sides.streams.push_back(driver_.create_urgent_stream());
     sides.done.push_back(driver_.create_event());
   }
   sides.begun = driver_.create_event();
