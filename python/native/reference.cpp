@@ -3,7 +3,6 @@
 #include "generator/characters.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
-#include "generator/stencil/derivatives/repeated.hpp"
 #include "generator/stencil/derivatives/reversed.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/indices.hpp"
@@ -93,8 +92,6 @@ Stencil derive(const Stencil& stencil, char kind, const std::string& argument) {
       return stage_of(stencil, std::stoi(argument));
     case 'v':
       return reversed_of(stencil);
-    case 'n':
-      return repeated(stencil, std::stoi(argument));
     case 'b':
       return batched(stencil, between_commas(argument));
     case 'r':

@@ -124,7 +124,6 @@ _FUNCTIONS = {
     "stencil_reach": (c.c_int, [_HANDLE, c.POINTER(c.c_int32), c.POINTER(c.c_int32)]),
     "stencil_adjoint": (c.c_int, [_HANDLE, _OUT]),
     "stencil_reversed": (c.c_int, [_HANDLE, _OUT]),
-    "stencil_repeated": (c.c_int, [_HANDLE, c.c_int32, _OUT]),
     "stencil_adjoint_step": (c.c_int, [_HANDLE, c.c_char_p, c.c_int32, _OUT]),
     "stencil_coefficient_adjoint": (c.c_int, [_HANDLE, _OUT]),
     "stencil_tangent": (c.c_int, [_HANDLE, c.c_int32, _OUT]),

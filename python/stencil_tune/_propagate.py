@@ -12,7 +12,6 @@ import torch
 
 from . import _values
 from ._errors import ArgumentError
-from ._gradients import groups_back, steps_back
 from ._gradients.propagation import REVERSED, Propagation, checkpoint_stride
 from ._gradients.shot import Shot
 from ._points import Positions, as_positions
@@ -61,7 +60,7 @@ _library = torch.library.Library("stencil_tune", "FRAGMENT")
 _library.define("propagate(Tensor[] fields, Tensor? series, Tensor? coefficients, str call, int stride) -> Tensor[]")
 _library.define("propagate_backward(Tensor[] fields, Tensor? series, Tensor? coefficients, Tensor[] kept, "
                 "Tensor[] of_state, Tensor? of_records, str call, int stride, bool[] wanted, "
-                "bool for_series, bool for_coefficients) -> Tensor[]")
+                "bool for_coefficients) -> Tensor[]")
 
 
 def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, call: str,
@@ -76,13 +75,12 @@ def _propagate(fields: _Tensors, series: torch.Tensor | None, coefficients: torc
 
 def _propagate_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
                         of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
-                        wanted: Sequence[bool], for_series: bool, for_coefficients: bool) -> list[torch.Tensor]:
-    """Gradients of the fields that are wanted, of the series where there are sources (anything where nobody asks for it),
-    of the coefficients where they are asked for."""
+                        wanted: Sequence[bool], for_coefficients: bool) -> list[torch.Tensor]:
+    """Gradients of the fields that are wanted, of the series where there are sources, of the coefficients where they are
+    asked for."""
     with torch.no_grad():
         series = None if series is None else series.contiguous()
         run = _call_of(call).run(series, stride)
-        run.wants_series = for_series
         names = [name for name, is_wanted in zip(run.stencil.inputs, wanted) if is_wanted]
         back, total = run.gradients([field.contiguous() for field in fields], [each.contiguous() for each in of_state],
                                     of_records, kept, by_name(run.stencil, coefficients),
@@ -118,7 +116,7 @@ def _fake(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Ten
 
 def _fake_backward(fields: _Tensors, series: torch.Tensor | None, coefficients: torch.Tensor | None, kept: _Tensors,
                    of_state: _Tensors, of_records: torch.Tensor | None, call: str, stride: int,
-                   wanted: Sequence[bool], for_series: bool, for_coefficients: bool) -> list[torch.Tensor]:
+                   wanted: Sequence[bool], for_coefficients: bool) -> list[torch.Tensor]:
     given = [*(field for field, is_wanted in zip(fields, wanted) if is_wanted), series,
              coefficients if for_coefficients else None]
     return [torch.empty_like(each, memory_format=torch.contiguous_format) for each in given if each is not None]
@@ -152,7 +150,7 @@ def _backward(ctx: Any, gradients: Sequence[torch.Tensor | None]) -> tuple[Any, 
     wanted, for_coefficients = ctx.needs_input_grad[0], has_coefficients and ctx.needs_input_grad[2]
     back = torch.ops.stencil_tune.propagate_backward(fields, series, coefficients, rest, of_state,
                                                      gradients[states] if has_records else None, *ctx.call,
-                                                     wanted, has_series and ctx.needs_input_grad[1], for_coefficients)
+                                                     wanted, for_coefficients)
     found = iter(back)
     return ([next(found) if is_wanted else None for is_wanted in wanted], next(found) if has_series else None,
             next(found) if for_coefficients else None, None, None)
@@ -221,9 +219,8 @@ def _free_bytes(like: torch.Tensor) -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, wanted: Sequence[str], for_coefficients: bool,
-            for_series: bool) -> int:
-    """Steps from one kept state to the next; 0 where gradients depend on none. wanted: fields and coefficients."""
+def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, for_coefficients: bool) -> int:
+    """Steps from one kept state to the next; 0 where gradients depend on none."""
     if not torch.compiler.is_compiling() and not for_coefficients and not _call_of(call).run().needs_states:
         return 0
     if storage == _REVERSAL:
@@ -231,19 +228,7 @@ def _stride(call: str, steps: int, storage: str | None, like: torch.Tensor, want
         return REVERSED
     if storage is None:
         storage = _CHECKPOINTS if torch.compiler.is_compiling() or not _fits(call, like) else _ALL_STATES
-    if storage != _ALL_STATES:
-        return checkpoint_stride(steps)
-    return 1 if for_series or torch.compiler.is_compiling() else _steps_together(call, like, wanted)
-
-
-def _steps_together(call: str, like: torch.Tensor, wanted: Sequence[str]) -> int:
-    """As many steps as are taken back at once: states between theirs need not be kept."""
-    run = _call_of(call).run(None, 1)
-    run._settle(tuple(like.shape))
-    run.wants_series = False
-    back = steps_back.steps_back(run, like, wanted)
-    groups = None if back is None else groups_back.groups_back(back, like)
-    return 1 if groups is None else min(groups.steps, run.steps)
+    return 1 if storage == _ALL_STATES else checkpoint_stride(steps)
 
 
 def _fits(call: str, like: torch.Tensor) -> bool:
@@ -309,12 +294,7 @@ def propagate(stencil: Stencil | Model, fields: Mapping[str, torch.Tensor] | Non
         each is not None and each.requires_grad for each in (*inputs, amplitudes, values))
     stride = 0
     if has_gradients:
-        wanted = [name for name, field in zip(stencil.inputs, inputs) if field.requires_grad]
-        for_coefficients = values is not None and values.requires_grad
-        if for_coefficients:
-            wanted += stencil.coefficients
-        stride = _stride(call, steps, storage, like, wanted, for_coefficients,
-                         amplitudes is not None and amplitudes.requires_grad)
+        stride = _stride(call, steps, storage, like, values is not None and values.requires_grad)
     made = torch.ops.stencil_tune.propagate(inputs, amplitudes, values, call, stride)
     state = [stencil.fields[place] for place in stencil._state]
     return Propagated(dict(zip(state, made)), made[len(state)] if any(of_receivers.values()) else None)

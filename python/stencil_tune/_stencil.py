@@ -136,14 +136,6 @@ class Stencil:
         """
         return self._derivative("v")
 
-    def repeated(self, steps: int) -> "Stencil":
-        """The stencil whose step is so many steps of this one, 2 or more: its stages, once more for each.
-
-        Outputs of all but the last are called "u_next_0", "u_next_1" and so on. Held layers are right where all time levels
-        have the same. Raises ArgumentError where steps are not alike, or write a field that they read.
-        """
-        return self._derivative(f"n{_values.whole(steps, 'steps', 2, _values.INT32)}")
-
     def coefficient_adjoint(self) -> "Stencil":
         """What each cell adds to the derivatives with respect to coefficients: "grad_alpha"; sums give them."""
         return self._derivative("c")
@@ -190,9 +182,8 @@ class Stencil:
             native = _native.library()
             make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
                     "s": native.stencil_stage, "m": native.stencil_measured, "l": native.stencil_with_layers,
-                    "b": native.stencil_batched, "r": native.stencil_adjoint_step, "v": native.stencil_reversed,
-                    "n": native.stencil_repeated}[which[0]]
-            takes: list[Any] = [int(which[1:])] if which[0] in "tsn" else []
+                    "b": native.stencil_batched, "r": native.stencil_adjoint_step, "v": native.stencil_reversed}[which[0]]
+            takes: list[Any] = [int(which[1:])] if which[0] in "ts" else []
             if which[0] in "lb":
                 takes = [which[1:].encode()]
             elif which[0] == "r":

@@ -2,7 +2,6 @@
 #include "generator/characters.hpp"
 #include "generator/stencil/derivatives/adjoint.hpp"
 #include "generator/stencil/derivatives/differentiated.hpp"
-#include "generator/stencil/derivatives/repeated.hpp"
 #include "generator/stencil/derivatives/reversed.hpp"
 #include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/describe.hpp"
@@ -148,16 +147,6 @@ stencil_tune_status stencil_tune_stencil_reversed(const stencil_tune_stencil* st
     *reversed = nullptr;
     require(stencil, "stencil");
     *reversed = make_c_stencil(reversed_of(stencil->stencil));
-  });
-}
-
-stencil_tune_status stencil_tune_stencil_repeated(const stencil_tune_stencil* stencil, int32_t steps,
-                                                  stencil_tune_stencil** made) {
-  return guarded([&] {
-    require(made, "repeated");
-    *made = nullptr;
-    require(stencil, "stencil");
-    *made = make_c_stencil(repeated(stencil->stencil, steps));
   });
 }
 

@@ -9,9 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <exception>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,31 +22,6 @@ const StageKernel& stage_at(const Kernel::State& state, int stage) {
                 fmt::format("stage {}: the stencil has {}, numbered from 0", stage, state.stages().size()));
   }
   return state.stages()[static_cast<std::size_t>(stage)];
-}
-
-/// Compiles and loads kernels beside each other, one a core. Throws what stopped the first of those that failed.
-void prepare_beside_each_other(Driver& driver, const std::vector<const StageKernel*>& stages) {
-  CUctx_st* const context = driver.current_context();
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::exception_ptr> failures(stages.size());
-  const auto work = [&] {
-    for (std::size_t i = next++; i < stages.size(); i = next++) {
-      try {
-        driver.set_current_context(context);
-        driver.ignore_captures();
-        stages[i]->loaded->prepare(stages[i]->whole->geometry().shared_bytes);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    }
-  };
-  std::vector<std::thread> threads;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; i < std::min(cores, stages.size()); ++i) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
 }
 
 /// Loads the kernel of choice, or what runs until it is compiled.
@@ -171,17 +143,14 @@ void Kernel::load() {
                     "that one too",
                     state_->device, device));
   }
-  std::vector<const StageKernel*> to_compile;  // and to wait for, each kernel once
+  std::vector<KernelToPrepare> awaited;
   for (const PlanPart& part : state_->plan) {
     for (const StageKernel& stage : part.stages) {
-      const auto same = [&](const StageKernel* other) { return other->loaded == stage.loaded; };
       if (stage.meanwhile || part.in_background || part.for_points) continue;
-      if (std::any_of(to_compile.begin(), to_compile.end(), same)) continue;
-      if (stage.loaded->prepare_without_compiling(stage.whole->geometry().shared_bytes)) continue;
-      to_compile.push_back(&stage);
+      awaited.push_back({stage.loaded.get(), stage.whole->geometry().shared_bytes});
     }
   }
-  if (to_compile.size() > 1) prepare_beside_each_other(driver, to_compile);
+  prepare_beside_each_other(driver, awaited);
   for (const PlanPart& part : state_->plan) {
     for (const StageKernel& stage : part.stages) {
       if (!part.for_points) prepare_stage(stage, part.in_background);

@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import os
 import random
-import unittest.mock
 
 import numpy
 import pytest
@@ -23,8 +22,6 @@ from test_gradient_on_kernels import ops  # noqa: F401, a fixture
 
 import stencil_tune as st
 from stencil_tune import _native, distributed
-from stencil_tune._gradients import groups_back
-from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import Propagation
 from stencil_tune._gradients.run import Run
 from stencil_tune._gradients.shot import Shot
@@ -330,23 +327,20 @@ def test_gradients_on_kernels_are_differences(seed, ops):
     expect_gradients(random_case(seed, Wishes(smooth=True, edges=False), OPEN_FAULTS & OF_GRADIENTS), ops)
 
 
-def expect_gradients_of_a_shot(case, ops, draw, together=1):
-    """The run, and its gradients by all fields, series and coefficients, along one direction in each of these spaces.
-    together: so many steps are taken back at once, where they can be; there is no gradient of the series then."""
+def expect_gradients_of_a_shot(case, ops, draw):
+    """The run, and its gradients by all fields, series and coefficients, along one direction in each of these spaces."""
     stencil, evaluator, before = stencil_of(case), case.evaluator(), case.values()
     numbers = numpy.random.default_rng(case.seed)
     sources, receivers = points_of(case, draw) if takes_points(case, st.lookup(
         stencil, shape=case.shape, dtype="f64", boundary=case.boundary_text, device="cpu")) else ([], [])
     shot = Shot(by_field(sources), by_field(receivers))
     series = ops.copy(numbers.uniform(-1, 1, (case.steps, len(sources))))
-    run = Propagation(stencil, case.boundary_text, case.steps, ops, shot, series,
-                      draw.choice((0, 1, 2)) if together == 1 else 1, case.origin or None, case.first_step)
+    run = Propagation(stencil, case.boundary_text, case.steps, ops, shot, series, draw.choice((0, 1, 2)),
+                      case.origin or None, case.first_step)
     inputs = [ops.copy(before[name]) for name in stencil.inputs]
     state, records, kept = run.propagate(inputs, None)
     wanted, recorded = evaluator.advance(before, case.steps, step=case.first_step, series=series, sources=sources,
                                          receivers=receivers)
-    if together > 1 and max(numpy.abs(wanted[name]).max() for name in run.state) > MOST:
-        return  # what grows is known to fewer digits
     expect(case, run.state, dict(zip(run.state, state)), wanted)
     expect(case, ["records"], {"records": records}, {"records": recorded})
 
@@ -354,10 +348,8 @@ def expect_gradients_of_a_shot(case, ops, draw, together=1):
     of_records = ops.copy(numbers.uniform(-1, 1, recorded.shape))
     unchanged = [name for name in (*stencil.inputs, *stencil.coefficients) if name not in run.state]
     asked = draw.choice((unchanged, [*run.state, *unchanged]))
-    run.wants_series = together == 1
-    with unittest.mock.patch.object(groups_back, "groups_back", lambda back, like: group_of(back, together)):
-        back, of_coefficients = run.gradients(inputs, of_state, of_records, kept, None,
-                                              [name for name in asked if name not in stencil.profiles])
+    back, of_coefficients = run.gradients(inputs, of_state, of_records, kept, None,
+                                          [name for name in asked if name not in stencil.profiles])
 
     def loss(fields=before, series=series, coefficients=None):
         evaluator.coefficients.update(coefficients or {})
@@ -377,23 +369,12 @@ def expect_gradients_of_a_shot(case, ops, draw, together=1):
         got = 0 if gradient is None else float((way * gradient).sum()) / STEP
         expect_close(got, *(loss({**before, name: before[name] + sign * way}) for sign in (1, -1)), name)
     way = STEP * numbers.uniform(-1, 1, series.shape)
-    if run.wants_series:
-        expect_close(float((way * run.of_series).sum()) / STEP, loss(series=series + way), loss(series=series - way), "series")
+    expect_close(float((way * run.of_series).sum()) / STEP, loss(series=series + way), loss(series=series - way), "series")
     for name, value in stencil.coefficients.items():
         expect_close(of_coefficients.get(name, 0), *(loss(coefficients={name: value + by}) for by in (STEP, -STEP)), name)
 
 
-MOST = 1e3
 SHOT_WISHES = Wishes(smooth=True, placed=True)
-
-
-@with_layers
-@pytest.mark.parametrize("seed", seeds(30))
-def test_gradients_of_shots_several_steps_at_once_are_differences(seed, layers):
-    together = 2 + seed % 2
-    wishes = dataclasses.replace(SHOT_WISHES, layers=layers, roomy=4*layers)
-    case = dataclasses.replace(random_case(seed, wishes, OPEN_FAULTS & OF_GRADIENTS), steps=2*together + 3)
-    expect_gradients_of_a_shot(case, Numpy(), random.Random(seed), together)
 
 
 @with_layers

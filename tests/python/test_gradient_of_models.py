@@ -7,9 +7,7 @@ from test_gradient import Numpy, dot
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients import groups_back
 from stencil_tune._gradients.field_arrays import FieldArrays
-from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import REVERSED, Propagation
 from stencil_tune._gradients.shot import Shot
 from stencil_tune._gradients.steps_back import steps_back
@@ -106,43 +104,6 @@ def test_what_is_lost_is_not_taken_back():
                         ("p_next = 2*p - p_prev[x-1] + laplacian(p)", "p_next")):
         with pytest.raises(st.ArgumentError, match=f"cannot be taken back: '{field}'"):
             st.stencil(line, rank=2).reversed()
-
-
-@pytest.mark.parametrize("steps", [2, 3, 4])
-@pytest.mark.parametrize("keeps_between", [True, False])
-@pytest.mark.parametrize("name", ["acoustic", "acoustic on slabs", "acoustic in 3D", "bare", "periodic"])
-def test_several_steps_are_taken_back_at_once(name, steps, keeps_between, monkeypatch):
-    draw, count = numpy.random.default_rng(7), 14
-    if name in MODELS:
-        model = MODELS[name][0]()
-        wave, fields = model.stencil, dict(model.fields)
-    else:
-        wave = st.stencil("p_next = 2*p - p_prev + v*laplacian(p, accuracy=4)", rank=2)
-        fields = {field: numpy.zeros(SHAPE) for field in wave.inputs}
-    fields["v"] = draw.uniform(0.1, 0.2, fields["v"].shape)
-    middle = [5] * wave.rank
-    shot = Shot({"p_next": [[4.25] * wave.rank, middle]}, {"p": [[4.5] * wave.rank, middle]})
-    series, of_records = draw.uniform(-1, 1, (count, 2)), draw.uniform(-1, 1, (count, 2))
-    of_state, groups = [draw.uniform(-1, 1, fields["v"].shape) for _ in wave._state], []
-
-    def choose(back, like):
-        groups.append(group_of(back, steps))
-        return groups[-1]
-
-    def gradients(wants_series):
-        stride = 1 if wants_series or keeps_between else steps
-        run = Propagation(wave, "periodic" if name == "periodic" else "hold", count, Numpy(), shot, series, stride)
-        inputs = [fields[field] for field in wave.inputs]
-        _, _, kept = run.propagate(inputs, None)
-        run.wants_series = wants_series
-        back, _ = run.gradients(inputs, of_state, of_records, kept, None, ["v"])
-        return {field: gradient for field, gradient in zip(wave.inputs, back) if gradient is not None}
-
-    monkeypatch.setattr(groups_back, "groups_back", choose)
-    one_by_one, at_once = gradients(True), gradients(False)
-    assert groups[0] is None and groups[1].steps == steps
-    for field, gradient in one_by_one.items():
-        numpy.testing.assert_allclose(at_once[field], gradient, rtol=1e-10, atol=1e-12 * numpy.abs(gradient).max())
 
 
 @pytest.mark.parametrize("layer", ["x=0,y=3:2", "x=0,y=0:4", "x=0,y=3:0", "x=3:5,y=0"])

@@ -7,8 +7,6 @@ from test_gradient import Numpy
 
 import stencil_tune as st
 from stencil_tune import models
-from stencil_tune._gradients import groups_back
-from stencil_tune._gradients.groups_back import group_of
 from stencil_tune._gradients.propagation import Propagation
 from stencil_tune._gradients.run import Run
 from stencil_tune._gradients.shot import Shot
@@ -98,8 +96,7 @@ def test_layers_that_are_alike_are_not_copied_again(ops, gpus):
 
 @pytest.mark.parametrize("shape", [(13, 15), (9, 24)])
 @pytest.mark.parametrize("boundary", ["hold", "periodic"])
-@pytest.mark.parametrize("together", [1, 2])
-def test_kept_states_of_any_grid_are_read_again(shape, boundary, together, ops, monkeypatch):
+def test_kept_states_of_any_grid_are_read_again(shape, boundary, ops, monkeypatch):
     """Those of odd ones are aligned to no more than cells."""
     wave, steps = st.stencil("p_next = 2*p - p_prev + v*laplacian(p)", rank=2), 7
     draw, shot = numpy.random.default_rng(4), Shot({"p_next": [(4.5, 6)]}, {"p": [(5, 7.25), (6, 6)]})
@@ -110,22 +107,17 @@ def test_kept_states_of_any_grid_are_read_again(shape, boundary, together, ops, 
         run = Propagation(wave, boundary, steps, on, shot, on.copy(series), 1)
         inputs = [on.copy(fields[name]) for name in wave.inputs]
         state, _, kept = run.propagate(inputs, None)
-        run.wants_series = on is not ops or together == 1
         back, _ = run.gradients(inputs, [on.zeros(field, field.shape) for field in state], on.copy(of_records), kept, None,
                                 ["v"])
-        return (back[wave.inputs.index("v")], *([run.of_series] if together == 1 else []))
+        return back[wave.inputs.index("v")], run.of_series
 
     runs, through = [], Kernel.advance_through
     monkeypatch.setattr(Kernel, "advance_through", lambda kernel, *arrays, **more: (
         runs.append(more["steps"]), through(kernel, *arrays, **more)))
-    monkeypatch.setattr(groups_back, "groups_back", lambda back, like: group_of(back, 2))
     for got, wanted in zip(gradients(ops), gradients(Numpy())):
         assert numpy.abs(wanted).max() > 0
         numpy.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-13 * numpy.abs(wanted).max())
-    if together == 2:
-        assert runs == [steps - 1, 2, 1], "back two groups, and a step"
-    else:
-        assert runs == [steps - 1, steps - 2], "there, but for the last step, and back, but for the first two"
+    assert runs == [steps - 1, steps - 2], "there, but for the last step, and back, but for the first two"
 
 
 @pytest.mark.parametrize("layer, stride", [("x=10,y=0", 3), ("x=0,y=10", 1)])

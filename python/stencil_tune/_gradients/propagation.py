@@ -142,8 +142,7 @@ class Propagation(Run):
             return self._began_with_field(self._newer(name), number - 1, given)
         return self._kept[name][number - 1]
 
-    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool,
-                   together: int = 1) -> Iterator[Span]:
+    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool) -> Iterator[Span]:
         given = self.arrays.on_slabs(dict(zip(self.stencil.inputs, inputs)))
         if not needed:
             yield from super().spans_back(inputs, coefficients, needed)
@@ -153,15 +152,7 @@ class Propagation(Run):
         elif self.stride == 1:
             yield from self._kept_spans(given)
         else:
-            pieces, whole = len(self.starts), self.steps // self.stride
-            if together == self.stride and whole > 1:
-                if whole < pieces:
-                    yield from self._made_again(pieces - 1, given, inputs, coefficients)
-                histories = {name: History(stack, whole - 2, -1) for name, stack in self._kept.items()}
-                constants = {name: array for name, array in given.items() if name not in self.state}
-                yield Span(whole * self.stride - 1, (whole - 1) * self.stride, constants, histories, self.stride)
-                pieces = 1
-            for number in reversed(range(pieces)):
+            for number in reversed(range(len(self.starts))):
                 yield from self._made_again(number, given, inputs, coefficients)
 
     def _made_again(self, number: int, given: Mapping[str, Any], inputs: Sequence[Any],

@@ -63,12 +63,6 @@ class Span(NamedTuple):
     steps: int
     arrays: dict[str, Any]
     histories: dict[str, History]  #: of the fields that other steps began with others of
-    every: int = 1  #: steps from one entry of the histories to the next
-
-    def without_last(self, steps: int) -> Span:
-        histories = {name: history._replace(first=history.first + steps * history.by)
-                     for name, history in self.histories.items()}
-        return Span(self.last - steps, self.steps - steps, self.arrays, histories)
 
     def single_steps(self) -> Iterator[Span]:
         for back in range(self.steps):
@@ -90,7 +84,6 @@ class Run:
         self.ops = operations
         self.origin = tuple(origin) if origin is not None else (0,) * stencil.rank
         self.first = first  # number of the first step
-        self.wants_series = True  # whether the gradient of the series is asked for
         self.shot = Shot({}, {})  # runs with points have one, a series, and gradients of both
         self.series: Any = None
         self.of_series: Any = None
@@ -279,10 +272,8 @@ class Run:
             while states:
                 yield start + len(states) - 1, dict(zip(self.stencil.inputs, states.pop()))
 
-    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool,
-                   together: int = 1) -> Iterator[Span]:
-        """All steps, from the last one back, with their inputs where these are needed. together: of so many steps those of
-        the first will do."""
+    def spans_back(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool) -> Iterator[Span]:
+        """All steps, from the last one back, with their inputs where these are needed."""
         if not needed:
             yield Span(self.steps - 1, self.steps, {}, {})
             return

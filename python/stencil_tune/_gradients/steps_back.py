@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from .._errors import ArgumentError, Error
 from .._lookup import kernel_for
 from .._stencil import Stencil
-from . import groups_back
 from .edges import Edge, edges_of, masked_axes, shell
 from .field_arrays import FieldArrays
 
@@ -59,8 +58,7 @@ def steps_back(run: "Run", like: Any, wanted: Sequence[str]) -> "StepsBack | Non
 class StepsBack:
     def __init__(self, run: "Run", adjoint: Stencil, edges: Sequence[Edge], constants: Sequence[str],
                  between: Sequence[str], masked: str):
-        self.run, self.adjoint, self.edges, self.constants, self.between, self.masked = (
-            run, adjoint, edges, constants, between, masked)
+        self.run, self.adjoint, self.edges, self.constants, self.between = run, adjoint, edges, constants, between
         self.boundary = ",".join(f"{axis}={'zero' if axis in masked else edge.kind}"
                                  for axis, edge in zip("xyz", reversed(edges)))
         self.arrays = FieldArrays(adjoint, self.boundary, run.ops)
@@ -77,7 +75,7 @@ class StepsBack:
                     return edges_of(stage.stencil, self.run.boundary, [edge.extent for edge in self.edges])
         return []
 
-    def gradient_name(self, name: str) -> str:
+    def _gradient(self, name: str) -> str:
         """The field with the gradient, or its negative, of one of the run's."""
         return f"negated_grad_{name}" if f"negated_grad_{name}" in self.adjoint.fields else f"grad_{name}"
 
@@ -100,7 +98,7 @@ class StepsBack:
         """The gradient's field: of what a stage hands on, which it holds after the step back, else of the state, before."""
         if source in self.between:
             return f"grad_{source}"
-        return next(self.gradient_name(name) for name in self.run.state if self.run._newer(name) == source)
+        return next(self._gradient(name) for name in self.run.state if self.run._newer(name) == source)
 
     def gradients(self, inputs: Sequence[Any], of_state: Sequence[Any],
                   coefficients: Mapping[str, float] | None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -115,33 +113,27 @@ class StepsBack:
         run._sources_back(run.steps - 1, {run._newer(name): gradient for name, gradient in back.items()})
         given = run.arrays.on_slabs(dict(zip(run.stencil.inputs, inputs)))
         back = run.arrays.on_slabs(back)
-        self.negate(back)
-        known = {**given, **{self.gradient_name(name): array for name, array in back.items()}}
+        self._negate(back)
+        known = {**given, **{self._gradient(name): array for name, array in back.items()}}
         arrays = [known[name] if name in known else ops.zeros(like, self.arrays.shape(name, like))
                   for name in self.adjoint.arguments]
         self._run(arrays, inputs, coefficients)
-        made = run.arrays.on_grid({name: arrays[self.places[self.gradient_name(name)]] for name in (*run.state, *self.constants)
-                                   if self.gradient_name(name) in self.places}, like)
-        self.negate(made)
+        made = run.arrays.on_grid({name: arrays[self.places[self._gradient(name)]] for name in (*run.state, *self.constants)
+                                   if self._gradient(name) in self.places}, like)
+        self._negate(made)
         return ({name: made[name] for name in made if name in run.fields},
                 {name: ops.total(made[name]) for name in made if name not in run.fields})
 
-    def negate(self, gradients: Mapping[str, Any]) -> None:
+    def _negate(self, gradients: Mapping[str, Any]) -> None:
         for name, gradient in gradients.items():
-            if self.gradient_name(name) != f"grad_{name}":
+            if self._gradient(name) != f"grad_{name}":
                 gradient *= -1
 
     def _run(self, arrays: list[Any], inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> None:
         run, shot, like = self.run, self._shot(), self.run._like(inputs)
         series, records = self._series(like, shot), run.ops.series(like, (run.steps, shot.receivers))
         known = run._known(self.adjoint, coefficients)
-        groups = groups_back.groups_back(self, like)
-        for span in run.spans_back(inputs, coefficients, self.needs_states, groups.steps if groups is not None else 1):
-            if groups is not None:
-                made = groups.take_back(span, arrays, like, coefficients)
-                if made == span.steps:
-                    continue
-                span = span.without_last(made)
+        for span in run.spans_back(inputs, coefficients, self.needs_states):
             for part in span.single_steps() if run.stencil._counts_steps else [span]:
                 for name, array in part.arrays.items():
                     if name in self.places:

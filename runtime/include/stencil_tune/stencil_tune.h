@@ -245,11 +245,6 @@ stencil_tune_status stencil_tune_stencil_adjoint_step(const stencil_tune_stencil
 /** The stencil whose step makes the state before of the state after a step, by the same names: of leapfrog schemes,
  * where what a step overwrites is a term of what it leaves, at the cell and with factor 1 or -1. */
 stencil_tune_status stencil_tune_stencil_reversed(const stencil_tune_stencil* stencil, stencil_tune_stencil** reversed);
-/** The stencil whose step is so many steps of the given one, 2 or more: its stages, once more for each. Outputs of all
- * but the last are called "u_next_0", "u_next_1" and so on. Held layers are right where all time levels have the same.
- * STENCIL_TUNE_INVALID_ARGUMENT where steps are not alike, or write a field that they read. */
-stencil_tune_status stencil_tune_stencil_repeated(const stencil_tune_stencil* stencil, int32_t steps,
-                                                  stencil_tune_stencil** repeated);
 /** The stencil of one stage with a tangent beside each field that its steps change: "tangent_u", the derivative with
  * respect to the coefficient. It runs as any other, from tangents of zero. */
 stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,

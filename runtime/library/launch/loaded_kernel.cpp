@@ -5,6 +5,7 @@
 #include "stencil_tune/error.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -87,6 +88,37 @@ const Module* LoadedKernel::find(std::uint64_t context_id) const {
     if (each.context_id == context_id) return &each.module;
   }
   return nullptr;
+}
+
+void prepare_beside_each_other(Driver& driver, std::span<const KernelToPrepare> kernels) {
+  std::vector<KernelToPrepare> to_compile;
+  for (const KernelToPrepare& each : kernels) {
+    const auto same = [&](const KernelToPrepare& other) { return other.kernel == each.kernel; };
+    if (std::any_of(to_compile.begin(), to_compile.end(), same)) continue;
+    if (!each.kernel->prepare_without_compiling(each.shared_bytes)) to_compile.push_back(each);
+  }
+  if (to_compile.size() == 1) return to_compile.front().kernel->prepare(to_compile.front().shared_bytes);
+  CUctx_st* const context = driver.current_context();
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::exception_ptr> failures(to_compile.size());
+  const auto work = [&] {
+    for (std::size_t i = next++; i < to_compile.size(); i = next++) {
+      try {
+        driver.set_current_context(context);
+        driver.ignore_captures();
+        to_compile[i].kernel->prepare(to_compile[i].shared_bytes);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < std::min(cores, to_compile.size()); ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
 }
 
 }  // namespace stencil_tune

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -67,5 +68,14 @@ class LoadedKernel {
   std::vector<std::uint64_t> started_for_;
   std::vector<std::thread> background_;
 };
+
+struct KernelToPrepare {
+  LoadedKernel* kernel;
+  std::size_t shared_bytes;  ///< LoadedKernel::prepare()'s
+};
+
+/// Prepares all of them, of which some may be the same. Those that need the compiler are compiled beside each other,
+/// one a core. Throws what stopped the first of those that failed.
+void prepare_beside_each_other(Driver& driver, std::span<const KernelToPrepare> kernels);
 
 }  // namespace stencil_tune

@@ -374,17 +374,17 @@ class PlacementWriter {
       kernel->prepare(0);
       return kernel;
     };
-    bool captures = false;
+    std::vector<KernelToPrepare> with_points;
     for (std::size_t i = 0; i < state_.parts.size(); ++i) {
       for (std::size_t kernel = 0; kernel < state_.parts[i].fused.size(); ++kernel) {
-        const auto& with_points = state_.parts[i].fused[kernel].kernel;
-        if (with_points == nullptr) continue;
-        with_points->prepare(state_.kernel->plan[i].stages[kernel].whole->geometry().shared_bytes);
-        captures = true;
+        LoadedKernel* const each = state_.parts[i].fused[kernel].kernel.get();
+        const StageKernel& plain = state_.kernel->plan[i].stages[kernel];
+        if (each != nullptr) with_points.push_back({each, plain.whole->geometry().shared_bytes});
       }
     }
+    prepare_beside_each_other(*state_.kernel->driver, with_points);
     if (!points_.source_cells.empty() || points_.receivers > 0) state_.step = alone(PointTask::step);
-    if (points_.receivers > 0 && captures) state_.sum = alone(PointTask::sum);
+    if (points_.receivers > 0 && !with_points.empty()) state_.sum = alone(PointTask::sum);
   }
 
   Points::State& state_;

@@ -13,8 +13,6 @@ torch = pytest.importorskip("torch")
 import stencil_tune as st  # noqa: E402
 import stencil_tune.torch as stt  # noqa: E402
 from stencil_tune import models  # noqa: E402
-from stencil_tune._gradients import groups_back  # noqa: E402
-from stencil_tune._gradients.groups_back import group_of  # noqa: E402
 from stencil_tune._gradients.propagation import Propagation  # noqa: E402
 
 HAS_GPU = torch.cuda.is_available()
@@ -69,22 +67,6 @@ def test_what_is_stored_makes_no_difference(wave):
         shot(wave, 0.2 * v, series, storage=storage).records.square().sum().backward()
         found.append((v.grad, series.grad))
     assert found[0][0].abs().max() > 0
-    for other in found[1:]:
-        torch.testing.assert_close(other, found[0], rtol=1e-12, atol=1e-14)
-
-
-def test_states_between_steps_that_are_taken_back_at_once_are_not_kept(wave, monkeypatch):
-    groups, strides, found = [None], [], []
-    forward = Propagation.propagate
-    monkeypatch.setattr(groups_back, "groups_back", lambda back, like: groups[0] and group_of(back, groups[0]))
-    monkeypatch.setattr(Propagation, "propagate", lambda self, *arguments: (strides.append(self.stride),
-                                                                           forward(self, *arguments))[1])
-    for groups[0] in (None, 2, 3):
-        v, series = rand(*SHAPE, low=0.1), rand(STEPS, 2, seed=2, requires_grad=False)
-        shot(wave, 0.2 * v, series, storage="device").records.square().sum().backward()
-        found.append(v.grad)
-    assert strides == [1, 2, 3]
-    assert found[0].abs().max() > 0
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], rtol=1e-12, atol=1e-14)
 

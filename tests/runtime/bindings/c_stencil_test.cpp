@@ -193,22 +193,6 @@ TEST_F(CStencilTest, IsTakenBackWhereNothingIsLost) {
   EXPECT_EQ(reversed, nullptr);
 }
 
-TEST_F(CStencilTest, SeveralStepsAreOne) {
-  stencil_tune_stencil* repeated = nullptr;
-  ASSERT_EQ(stencil_tune_stencil_load("acoustic3d_o4", &stencil_), STENCIL_TUNE_OK) << message();
-  ASSERT_EQ(stencil_tune_stencil_repeated(stencil_, 2, &repeated), STENCIL_TUNE_OK) << message();
-  EXPECT_EQ(stencil_tune_stencil_stage_count(repeated), 2);
-  EXPECT_STREQ(stencil_tune_stencil_field_name(repeated, 4), "p_next_0");
-  EXPECT_EQ(stencil_tune_stencil_field_next(repeated, 1), 4) << "which becomes p_prev";
-  stencil_tune_stencil_release(repeated);
-  EXPECT_EQ(stencil_tune_stencil_repeated(stencil_, 1, &repeated), STENCIL_TUNE_INVALID_ARGUMENT);
-  EXPECT_EQ(repeated, nullptr);
-  stencil_tune_stencil_release(stencil_);
-  ASSERT_EQ(stencil_tune_stencil_parse("v = u + w; w(t)", 1, &stencil_), STENCIL_TUNE_OK) << message();
-  EXPECT_EQ(stencil_tune_stencil_repeated(stencil_, 2, &repeated), STENCIL_TUNE_INVALID_ARGUMENT);
-  EXPECT_NE(message().find("not alike"), std::string::npos) << message();
-}
-
 TEST_F(CStencilTest, HasTangentsAndStages) {
   ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(stencil_tune_stencil_is_linear(stencil_), 1);
