@@ -49,34 +49,6 @@ struct CopyArguments {
   Arguments<S> plain;
 };
 
-/// For kernels that update two boxes of equal extents in one launch, the second one's blocks behind the first one's
-/// along z. A: the parameter of a kernel that updates one.
-template <class A>
-struct PairArguments {
-  A first, second;
-  unsigned blocks_in_z;  ///< of each
-
-  STENCIL_DEVICE bool is_in_first() const { return block_z() < blocks_in_z; }
-};
-
-template <class T>
-STENCIL_DEVICE constexpr bool updates_pairs(decltype(T::kPairs)*) {
-  return T::kPairs;
-}
-template <class T>
-STENCIL_DEVICE constexpr bool updates_pairs(...) {
-  return false;
-}
-
-/// The block's place along z in its box.
-template <class T>
-STENCIL_DEVICE unsigned block_z_in_box([[maybe_unused]] const unsigned (&tiles)[3]) {
-  if constexpr (updates_pairs<T>(nullptr)) {
-    if (block_z() >= tiles[2]) return block_z() - tiles[2];
-  }
-  return block_z();
-}
-
 struct TileIndex {
   unsigned x, y, z;
 };
@@ -112,16 +84,15 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned 
 template <class T>
 STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[3], [[maybe_unused]] unsigned nth = 0) {
   constexpr bool kNumbered = T::kOrder != BlockOrder::natural || T::kTiles > 1;
-  if constexpr (!kNumbered && T::kCluster == 1) return {block_x(), block_y(), block_z_in_box<T>(tiles)};
+  if constexpr (!kNumbered && T::kCluster == 1) return {block_x(), block_y(), block_z()};
   if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) {
-    if constexpr (!kNumbered) return {block_x() / T::kCluster, block_y(), block_z_in_box<T>(tiles)};
+    if constexpr (!kNumbered) return {block_x() / T::kCluster, block_y(), block_z()};
     return unfold<T>(tile_number<T>(nth), tiles);
   } else {
-    TileIndex tile{block_x() / T::kCluster, block_y(), block_z_in_box<T>(tiles)};
+    TileIndex tile{block_x() / T::kCluster, block_y(), block_z()};
     if constexpr (kNumbered) tile = unfold<T>(tile_number<T>(nth), tiles);
-    // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis.
-    // A cluster runs in one GPC, near one half of L2: what neighbouring tiles both read crosses from the other half
-    // once.
+    // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis. A
+    // cluster runs in one GPC, near one half of L2: what neighbouring tiles both read crosses from the other half once.
     const unsigned rank = block_x() % T::kCluster;
     if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
     if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;

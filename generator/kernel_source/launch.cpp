@@ -132,10 +132,6 @@ std::array<int, kMaxRank> output_tile(const Candidate& candidate) {
   return result;
 }
 
-std::size_t KernelArguments::alignment() const noexcept {
-  return maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment;
-}
-
 KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   const Problem& problem = candidate.problem();
   const KernelAxes& axes = candidate.shape().axes;
@@ -173,7 +169,7 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
     coefficients_at_ = packer.put_all(std::span<const float>(floats));
   }
   if (candidate.shape().together) packer.put(static_cast<std::uint64_t>(steps));
-  packed_ = std::move(packer).finish(alignment());
+  packed_ = std::move(packer).finish(maps_.empty() ? alignof(std::uint64_t) : kTensorMapAlignment);
   if (placed_) put_rows_and_layers(problem);
   if (!has_slabs(problem)) return;
   const auto begin_before = [&](const std::vector<int>& fields, std::size_t count, std::size_t first) {

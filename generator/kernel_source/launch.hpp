@@ -53,10 +53,6 @@ class KernelArguments {
 
   std::size_t bytes() const noexcept { return packed_.size(); }
 
-  /// Of the parameter of a kernel for pairs (generate_for_pairs()): those of two boxes, then the blocks in z of each,
-  /// 32 bits, and what fills it up.
-  std::size_t bytes_of_pair() const noexcept { return 2 * bytes() + alignment(); }
-
   /// Encodes a map into its place in the parameter.
   using EncodeMap = std::function<void(const TensorMapRequest&, std::span<std::byte>)>;
 
@@ -78,7 +74,6 @@ class KernelArguments {
   std::span<const TensorMapRequest> tensor_maps() const noexcept { return maps_; }
 
  private:
-  std::size_t alignment() const noexcept;
   void add_tensor_maps(const Candidate& candidate);
   static TensorMapRequest of_layers(TensorMapRequest request, const Problem& problem, const KernelAxes& axes,
                                     int layers);

@@ -121,7 +121,7 @@ bool turns_once(const KernelShape& shape) {
 }
 
 /// Each parameter of the family, and what else its template needs.
-std::string tuning_text(const Candidate& candidate, bool with_points, bool for_pairs) {
+std::string tuning_text(const Candidate& candidate, bool with_points) {
   std::string text;
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
@@ -134,7 +134,6 @@ std::string tuning_text(const Candidate& candidate, bool with_points, bool for_p
                       turns_once(candidate.shape()), candidate.problem().facts.placed, has_slabs(candidate.problem()));
   text += candidate.family().constants(candidate);
   if (with_points && !candidate.family().advances_all_fields) text += point_constants(candidate);
-  if (for_pairs) text += "  static constexpr bool kPairs = true;\n";
   // Named without its launch: binaries are kept by their text.
   return fmt::format("// {}\nstruct Tuning {{\n{}}};\n", code(without_launch(candidate.tuning())), joined(text));
 }
@@ -170,20 +169,10 @@ struct KernelForm {
   std::string parameter;  ///< its type
   std::string call;       ///< what the function is given
   bool with_points = false;
-  bool for_pairs = false;
 };
 
 KernelSource write_kernel(const Candidate& candidate, std::string_view entry, const KernelForm& form) {
   const Tuning& tuning = candidate.tuning();
-  const auto call = [&](std::string_view given) {
-    return fmt::format("stencil_tune::{}<{}_candidate::Stencil, {}_candidate::Tuning>({});\n", form.function, entry,
-                       entry, given);
-  };
-  // Each box by code of its own, in which what it is given comes from constant addresses.
-  const std::string body = form.for_pairs
-                               ? fmt::format("  if (arguments.is_in_first()) {{\n    {}  }} else {{\n    {}  }}\n",
-                                             call("arguments.first"), call("arguments.second"))
-                               : "  " + call(form.call);
   KernelSource source;
   source.entry = entry;
   source.text = fmt::format(
@@ -197,20 +186,20 @@ namespace {entry}_candidate {{
 
 STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
 {entry}(const __grid_constant__ {parameter} arguments) {{
-{body}}}
+  stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>({call});
+}}
 )",
       fmt::arg("typed", has_storage_types(candidate.problem()) ? "#include \"stencil_tune/typed_cells.cuh\"\n" : ""),
       fmt::arg("file", form.file), fmt::arg("entry", entry),
       fmt::arg("stencil", candidate.family().advances_all_fields ? system_text(candidate, form.with_points)
                                                                  : stencil_text(candidate)),
-      fmt::arg("tuning", tuning_text(candidate, form.with_points, form.for_pairs)),
-      fmt::arg("parameter", form.parameter),
+      fmt::arg("tuning", tuning_text(candidate, form.with_points)), fmt::arg("parameter", form.parameter),
       fmt::arg("cluster", tuning.cluster > 1           ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster)
                           : candidate.shape().together ? std::string("STENCIL_TOGETHER ")
                                                        : std::string()),
       fmt::arg("threads", candidate.shape().threads),
       fmt::arg("min_blocks", tuning.min_blocks > 0 ? fmt::format(", {}", tuning.min_blocks) : std::string()),
-      fmt::arg("body", body));
+      fmt::arg("function", form.function), fmt::arg("call", form.call));
   return source;
 }
 
@@ -242,17 +231,6 @@ KernelSource generate(const Candidate& candidate, std::string_view entry) {
                        .function = kernel.function,
                        .parameter = parameter_type(candidate, entry),
                        .call = "arguments"});
-}
-
-KernelSource generate_for_pairs(const Candidate& candidate, std::string_view entry) {
-  require_identifier(entry);
-  const KernelTemplate kernel = candidate.family().kernel_template(candidate.tuning());
-  return write_kernel(candidate, entry,
-                      {.file = kernel.file,
-                       .function = kernel.function,
-                       .parameter = fmt::format("stencil_tune::PairArguments<{}>", parameter_type(candidate, entry)),
-                       .call = {},
-                       .for_pairs = true});
 }
 
 KernelSource generate_with_points(const Candidate& candidate, std::string_view entry) {

@@ -33,10 +33,6 @@ struct KernelSource {
 /// Throws Error(illegal_candidate) when the tuning cannot be expressed at all.
 KernelSource generate(const Candidate& candidate, std::string_view entry = "stencil_kernel");
 
-/// The same kernel for one or two boxes of equal extents in a launch, the second one's blocks behind the first one's
-/// along z: its parameter is a PairArguments (templates/arguments.cuh).
-KernelSource generate_for_pairs(const Candidate& candidate, std::string_view entry = "stencil_kernel");
-
 /// The same kernel with points: its parameter is a PointArguments (templates/points/point_tables.cuh). The family's
 /// template has a function for it.
 KernelSource generate_with_points(const Candidate& candidate, std::string_view entry = "stencil_kernel");

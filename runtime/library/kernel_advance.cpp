@@ -163,35 +163,24 @@ void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>&
   StageLaunch{*state_.driver, context_, stage, stream_, buffers_, coefficients_, box, here_}.run();
 }
 
-/// Zones in one launch, but for points that kernels see to.
-void KernelRun::launch_together(const PlanPart& part, std::size_t number, const std::vector<std::size_t>& zones,
-                                CUstream_st* stream) {
+void KernelRun::launch_zone(const PlanPart& part, std::size_t number, std::size_t zone, CUstream_st* stream) {
   static const std::optional<Box> kAll;
-  const auto launch_of = [&](const StageKernel& zone) {
-    return StageLaunch{*state_.driver, context_, zone, stream, buffers_, coefficients_, kAll, here_};
-  };
-  const auto has_points = [&](std::size_t zone) { return points_ != nullptr && points_->enter(number, zone); };
-  if (std::any_of(zones.begin(), zones.end(), has_points)) {
-    for (const std::size_t zone : zones) points_->launch(number, static_cast<int>(zone), launch_of(part.stages[zone]));
-    return;
-  }
-  const StageLaunch launch = launch_of(part.stages[zones.front()]);
-  zones.size() == 1 ? launch.run() : launch.run_with(part.stages[zones.back()]);
+  const StageLaunch launch{*state_.driver, context_, part.stages[zone], stream, buffers_, coefficients_, kAll, here_};
+  points_ != nullptr ? points_->launch(number, static_cast<int>(zone), launch) : launch.run();
 }
 
 /// No zone waits for another, and none reads the layers that are copied. The small ones begin first: their few blocks
 /// take long, and leave room for the others'.
 void KernelRun::launch_zones(const PlanPart& part, std::size_t number) {
   Driver& driver = *state_.driver;
-  const std::size_t sides = std::min(sides_.streams.size(), part.together.size());
   driver.record_event(sides_.begun, stream_);
-  for (std::size_t i = 0; i < sides; ++i) driver.wait_for_event(sides_.streams[i], sides_.begun);
-  for (std::size_t i = part.together.size() - 1; i > 0; --i) {
-    launch_together(part, number, part.together[i], sides_.streams[i % sides]);
+  for (CUstream_st* side : sides_.streams) driver.wait_for_event(side, sides_.begun);
+  for (std::size_t zone = part.stages.size() - 1; zone > 0; --zone) {
+    launch_zone(part, number, zone, sides_.streams[zone % sides_.streams.size()]);
   }
   fill_layers(part.stages.front(), sides_.streams.front());
-  launch_together(part, number, part.together.front(), stream_);
-  for (std::size_t i = 0; i < sides; ++i) {
+  launch_zone(part, number, 0, stream_);
+  for (std::size_t i = 0; i < sides_.streams.size(); ++i) {
     driver.record_event(sides_.done[i], sides_.streams[i]);
     driver.wait_for_event(stream_, sides_.done[i]);
   }

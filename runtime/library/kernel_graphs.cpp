@@ -89,7 +89,7 @@ std::int64_t KernelRun::rounds_of_graph(const PlanPart& part) const {
   if (!is_short || (is_captured_anew(part) && !part.in_zones) || !is_loaded(part, context_)) return 0;
   const std::int64_t alike = points_ != nullptr ? points_->rounds_alike(part.steps) : 1;
   const std::int64_t period = std::lcm(rounds_of_turn(part.next), alike);
-  const std::int64_t launches = period * (part.in_zones ? std::ssize(part.together) : std::ssize(part.stages));
+  const std::int64_t launches = period * std::ssize(part.stages);
   const std::int64_t rounds = period * ((kLaunches + launches - 1) / launches);
   return rounds <= kMostRounds ? rounds : 0;
 }

@@ -4,7 +4,6 @@
 #include "generator/candidates/space.hpp"
 #include "generator/cut/zones.hpp"
 #include "generator/kernel_source/launch.hpp"
-#include "generator/kernel_source/source.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/indices.hpp"
 #include "generator/stencil/layer_arrays.hpp"
@@ -127,21 +126,6 @@ double time_of(const PlanPart& part) {
 
 double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step) / time_of(part); }
 
-/// Zones in pairs of the same kernel and geometry, and those that are left; the first one's come first.
-std::vector<std::vector<std::size_t>> pairs_of(const std::vector<StageKernel>& zones) {
-  std::vector<std::vector<std::size_t>> pairs;
-  for (std::size_t zone = 0; zone < zones.size(); ++zone) {
-    const StageKernel& own = zones[zone];
-    const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const std::vector<std::size_t>& others) {
-      const StageKernel& other = zones[others.front()];
-      return others.size() == 1 && other.loaded == own.loaded &&
-             other.whole->geometry().grid == own.whole->geometry().grid;
-    });
-    (found == pairs.end() ? pairs.emplace_back() : *found).push_back(zone);
-  }
-  return pairs;
-}
-
 }  // namespace
 
 std::optional<Choice> Library::Impl::choose_for_zone(const Request& request, const Zone& zone, int steps,
@@ -182,26 +166,6 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
   return choices;
 }
 
-/// Single steps of small zones take hardly longer than their launches. Where several steps are fused, code for two
-/// zones would take twice the time to compile. Without a driver nothing is launched.
-void Library::Impl::pair_zones(PlanPart& part, const DeviceFacts& facts) {
-  if (facts.ordinal < 0) return;
-  if (part.steps > 1) {
-    for (std::size_t zone = 0; zone < part.stages.size(); ++zone) part.together.push_back({zone});
-    return;
-  }
-  part.together = pairs_of(part.stages);
-  for (const std::vector<std::size_t>& zones : part.together) {
-    if (zones.size() == 1) continue;
-    const StageKernel& first = part.stages[zones.front()];
-    const auto loaded = share_loaded(generate_for_pairs({first.problem, first.tuning}), facts);
-    for (const std::size_t zone : zones) {
-      part.stages[zone].in_pairs = true;
-      part.stages[zone].loaded = loaded;
-    }
-  }
-}
-
 std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, const Problem& step, int steps,
                                                      const DeviceFacts& facts, bool predicted) {
   const std::vector<Zone> zones = stencil_tune::zones(step, steps);
@@ -222,7 +186,6 @@ std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, con
     kernel.outputs = places_of_outputs(zones[i], steps, buffers);
     kernel.window = window_of(step, zones[i], kernel);
   }
-  pair_zones(part, facts);
   std::vector<std::string>& notes = part.stages.front().evidence.notes;
   notes.insert(notes.begin(),
                fmt::format("the grid is made in {} zones, by their layers, {} step{} at once: about {:.1f} GStencil/s",

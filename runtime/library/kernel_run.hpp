@@ -58,8 +58,7 @@ class KernelRun {
   void launch_zones(const PlanPart& part, std::size_t number);
   void fill_layers(const StageKernel& stage, CUstream_st* stream);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
-  void launch_together(const PlanPart& part, std::size_t number, const std::vector<std::size_t>& zones,
-                       CUstream_st* stream);
+  void launch_zone(const PlanPart& part, std::size_t number, std::size_t zone, CUstream_st* stream);
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
   const Kernel::State& state_;

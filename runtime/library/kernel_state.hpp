@@ -44,7 +44,6 @@ struct StageKernel {
   std::optional<Window> window{};             ///< nothing where it sees the whole grid
   std::shared_ptr<const PackedLaunch> whole;  ///< for all updated cells
   std::unique_ptr<BoxLaunches> boxes;
-  bool in_pairs = false;                 ///< a launch of `loaded` makes one or two zones
   std::shared_ptr<LoadedKernel> loaded;  ///< null where there is no driver
   std::unique_ptr<Meanwhile> meanwhile;  ///< null: launches wait for the compiler
 };
@@ -63,9 +62,8 @@ struct PlanPart {
   bool in_background = false;         ///< until it is compiled, runs go without it
   bool shares_passes = false;         ///< a kernel makes several stages, but not all
   bool in_zones = false;              ///< each of `stages` makes all of it, in a zone of the grid
-  std::vector<std::vector<std::size_t>> together{};  ///< zones that a launch makes: one, or two; the largest zone first
-  bool for_points = false;  ///< runs without points have faster ones; compiled where points are placed
-  double time = 0;          ///< of its steps; 0: a run has as many of the parts before it as have room
+  bool for_points = false;            ///< runs without points have faster ones; compiled where points are placed
+  double time = 0;                    ///< of its steps; 0: a run has as many of the parts before it as have room
 };
 
 /// Does not change after lookup made it, but for what LoadedKernel and BoxLaunches guard themselves.

@@ -105,7 +105,6 @@ struct Library::Impl {
   /// Makes the state's plan one in zones, of as many steps at once as take least time, where that is known to be
   /// faster. Says whether it did.
   bool make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts);
-  void pair_zones(PlanPart& part, const DeviceFacts& facts);
   /// Nothing where the grid has no zones, or where no kernel is known for the largest.
   std::optional<PlanPart> make_in_zones(const Request& request, const Problem& step, int steps,
                                         const DeviceFacts& facts, bool predicted);

@@ -22,9 +22,6 @@ class PackedLaunch {
   /// Size of the launch's parameter.
   std::size_t argument_bytes() const noexcept { return arguments_.bytes(); }
 
-  /// Size of that of a kernel for pairs.
-  std::size_t argument_bytes_of_pair() const noexcept { return arguments_.bytes_of_pair(); }
-
   /// The launch's parameter, tensor maps included. coefficients: empty for the stencil's own values. place: for
   /// stencils that ask for it.
   void write_argument(Driver& driver, std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,

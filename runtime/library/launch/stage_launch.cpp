@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 namespace stencil_tune {
@@ -15,7 +14,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kFieldsOnStack = 8;
-constexpr std::size_t kArgumentOnStack = 4096;
+constexpr std::size_t kArgumentOnStack = 2048;
 
 /// Addresses of some fields, in the order the kernel wants; on the stack for all but unusual stencils.
 class Addresses {
@@ -96,42 +95,22 @@ void check_launch(const Kernel::State& state, const StageKernel& stage, std::spa
 void StageLaunch::run() const {
   const Module* module = stage.loaded->find(context);
   if (module == nullptr) return run_meanwhile();
-  stage.in_pairs ? run_pair(nullptr) : run(*module, {});
+  run(*module, {});
 }
 
 void StageLaunch::run(const Module& module, std::span<const std::byte> more) const {
   const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
   const std::size_t own = launch->argument_bytes();
   ArgumentBytes argument(own + more.size());
-  write_argument(stage, *launch, argument.get().first(own));
-  std::copy(more.begin(), more.end(), argument.get().begin() + static_cast<std::ptrdiff_t>(own));
-  module.launch(launch->geometry(), argument.get(), stream);
-}
-
-void StageLaunch::run_with(const StageKernel& second) const { run_pair(&second); }
-
-// The parameter is a PairArguments (templates/arguments.cuh), whose second box no block reads where there is none.
-void StageLaunch::run_pair(const StageKernel* second) const {
-  const Module* module = stage.loaded->find(context);
-  if (module == nullptr) refuse_context(context != 0);
-  const std::size_t own = stage.whole->argument_bytes();
-  ArgumentBytes argument(stage.whole->argument_bytes_of_pair());
-  write_argument(stage, *stage.whole, argument.get().first(own));
-  if (second != nullptr) write_argument(*second, *second->whole, argument.get().subspan(own, own));
-  LaunchGeometry geometry = stage.whole->geometry();
-  std::memcpy(argument.get().data() + 2 * own, geometry.grid.data() + 2, sizeof(geometry.grid[2]));
-  geometry.grid[2] *= second != nullptr ? 2 : 1;
-  module->launch(geometry, argument.get(), stream);
-}
-
-void StageLaunch::write_argument(const StageKernel& written, const PackedLaunch& launch,
-                                 std::span<std::byte> to) const {
   static const Window kWholeGrid;
-  const Window& window = written.window ? *written.window : kWholeGrid;
+  const Window& window = stage.window ? *stage.window : kWholeGrid;
   Place here = place;
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) here.origin[axis] += window.origin[axis];
-  launch.write_argument(driver, Addresses(written.inputs, buffers, window.inputs).get(),
-                        Addresses(written.outputs, buffers, window.outputs).get(), coefficients, to, here);
+  launch->write_argument(driver, Addresses(stage.inputs, buffers, window.inputs).get(),
+                         Addresses(stage.outputs, buffers, window.outputs).get(), coefficients,
+                         argument.get().first(own), here);
+  std::copy(more.begin(), more.end(), argument.get().begin() + static_cast<std::ptrdiff_t>(own));
+  module.launch(launch->geometry(), argument.get(), stream);
 }
 
 void StageLaunch::run_meanwhile() const {

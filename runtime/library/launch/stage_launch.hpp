@@ -48,12 +48,7 @@ struct StageLaunch {
   /// Another kernel of the same geometry, whose parameter goes on with `more`.
   void run(const Module& module, std::span<const std::byte> more) const;
 
-  /// A pair of zones, of which the stage is the first.
-  void run_with(const StageKernel& second) const;
-
  private:
-  void run_pair(const StageKernel* second) const;
-  void write_argument(const StageKernel& written, const PackedLaunch& launch, std::span<std::byte> to) const;
   void run_meanwhile() const;
 };
 

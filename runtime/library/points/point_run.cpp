@@ -83,6 +83,7 @@ unsigned PointRun::recorded_steps(int steps) const {
 }
 
 void PointRun::launch_fused(const PartPoints& part, std::size_t kernel, int steps, const StageLaunch& launch) {
+  if (waiting_.launches == 0) waiting_ = {&part, step_, 0};
   const FusedPoints& fused = part.fused[kernel];
   if (fused.kernel == nullptr) return launch.run();
   PointTables<double> tables = fused.tables;

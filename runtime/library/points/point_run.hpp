@@ -23,15 +23,7 @@ class PointRun {
 
   /// Before the launches of a round of the part, on whatever stream: what those of another one captured is summed up.
   void begin(std::size_t part) {
-    const PartPoints& points = points_.parts[part];
-    if (waiting_.part != &points) sum_captured();
-    if (!points.fused.empty() && waiting_.launches == 0) waiting_ = {&points, step_, 0};
-  }
-
-  /// Whether the part's kernel of that number sees to points itself.
-  bool enter(std::size_t part, std::size_t kernel) const {
-    const std::vector<FusedPoints>& fused = points_.parts[part].fused;
-    return !fused.empty() && fused[kernel].kernel != nullptr;
+    if (waiting_.part != &points_.parts[part]) sum_captured();
   }
 
   /// A launch of the part: all its steps with their points, in a zone where it has such; or a stage and then its
