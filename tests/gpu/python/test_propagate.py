@@ -156,7 +156,7 @@ def test_opcheck(wave):
     states = len(wave.stencil._state)
     torch.library.opcheck(torch.ops.stencil_tune.propagate_backward,
                           (fields, series, None, made[states + 1:], made[:states], made[states], call, 2,
-                           [name in ("v", "p") for name in wave.stencil.inputs], True, False))
+                           [name in ("v", "p") for name in wave.stencil.inputs], False))
 
 
 def test_compile_keeps_one_graph(wave):
