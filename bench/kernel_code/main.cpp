@@ -2,6 +2,7 @@
 #include "db/exchange.hpp"
 #include "db/stored_code.hpp"
 #include "generator/candidates/constraints.hpp"
+#include "generator/definition/corpus.hpp"
 #include "problem_name.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/compile/machine_code.hpp"
@@ -56,8 +57,7 @@ Definitions load_definitions(const std::vector<std::string>& files) {
 Stencil stencil_of(const ProblemKey& key, const Definitions& definitions) {
   const auto defined = definitions.find(key.stencil_key);
   if (defined != definitions.end()) return defined->second;
-  Stencil builtin = find_builtin(key.stencil_name);
-  if (stencil_key(builtin) == key.stencil_key) return builtin;
+  if (auto known = known_stencil(key.stencil_name, key.stencil_key)) return *std::move(known);
   throw Error(ErrorCode::unknown_name, "no definition has the stencil key of this winner");
 }
 
@@ -111,8 +111,13 @@ void run(Job& job, const Definitions& definitions, Compiler& compiler, const Set
       return;
     }
     const CompiledKernel compiled = compiler.compile(source, job.trial->platform.architecture);
-    job.result = settings.resources ? fmt::format("{} {}", compiled.resources.registers, compiled.resources.spill_bytes)
-                                    : machine_code(compiled.cubin, settings.tables);
+    if (settings.resources) {
+      job.result = fmt::format("{} {}", compiled.resources.registers, compiled.resources.spill_bytes);
+      return;
+    }
+    job.result = machine_code(compiled.cubin, settings.tables);
+    const bool is_comparable = settings.tables == Tables::counted && job.trial->platform.nvrtc == compiler.version();
+    if (is_comparable && job.result != job.trial->machine_code) job.result += " other than timed";
   } catch (const std::exception& error) {
     const std::string text = error.what();
     job.result = "failed: " + text.substr(0, text.find('\n'));

@@ -68,15 +68,17 @@ std::string lines_of(const std::vector<std::string>& entries, std::size_t in_row
 }
 
 /// Statements of a function's body, as many on a line as fit.
-std::string statement_lines(const std::vector<std::string>& statements) {
+std::string statement_lines(const std::vector<std::string>& statements, std::size_t indent = 6) {
   constexpr std::size_t kWidth = 120;
   std::string text, line;
   for (const std::string& each : statements) {
     if (!line.empty() && line.size() + 1 + each.size() > kWidth) text += std::exchange(line, {}) + "\n";
-    line += (line.empty() ? "      " : " ") + each;
+    line += (line.empty() ? std::string(indent, ' ') : " ") + each;
   }
   return line.empty() ? text : text + line + "\n";
 }
+
+constexpr std::size_t kMostEntriesOfTable = 128;
 
 class RowTable {
  public:
@@ -153,7 +155,8 @@ class RowTable {
 )",
         fmt::arg("name", name), fmt::arg("planes", planes_), fmt::arg("rows", rows_), fmt::arg("cells", cells),
         fmt::arg("used", fmt::join(used, ", ")), fmt::arg("p", planes_ > 1 ? " p" : ""),
-        fmt::arg("table", table("stencil_tune::RowUse", "kUse", entries)));
+        fmt::arg("table", entries.size() > kMostEntriesOfTable ? cases(entries)
+                                                               : table("stencil_tune::RowUse", "kUse", entries)));
   }
 
   /// For templates that load what the statements `more` say. place_cells() has been called.
@@ -200,6 +203,17 @@ class RowTable {
   }
 
  private:
+  /// Statements that look a row up which is read, where a table would be large: each cell that is read would make a
+  /// copy of it, and a compiler sees through hundreds of them in minutes.
+  std::string cases(const std::vector<std::string>& entries) const {
+    std::vector<std::string> each;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (uses_[i].is_used()) each.push_back(fmt::format("case {}: return {};", i, entries[i]));
+    }
+    return fmt::format("      switch ({}) {{\n{}        default: return {{}};\n      }}", place_text(),
+                       statement_lines(each, 8));
+  }
+
   /// Statements that look row r of plane p up.
   std::string table(std::string_view type, std::string_view name, const std::vector<std::string>& entries) const {
     const std::string line =
@@ -207,9 +221,10 @@ class RowTable {
     const std::string lines = fmt::format("      constexpr {} {}[{}] = {{\n{}      }};", type, name, entries.size(),
                                           lines_of(entries, static_cast<std::size_t>(rows_)));
     constexpr std::size_t kWidth = 120;
-    return fmt::format("{}\n      return {}[{} * kRows + r];", line.size() <= kWidth ? line : lines, name,
-                       planes_ > 1 ? "(f * kPlanes + p)" : "f");
+    return fmt::format("{}\n      return {}[{}];", line.size() <= kWidth ? line : lines, name, place_text());
   }
+
+  std::string place_text() const { return fmt::format("{} * kRows + r", planes_ > 1 ? "(f * kPlanes + p)" : "f"); }
 
   std::size_t place(int f, int p, int r) const { return static_cast<std::size_t>((f * planes_ + p) * rows_ + r); }
 
