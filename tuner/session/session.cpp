@@ -35,7 +35,8 @@ constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
 bool races_under_load(const Subject& subject, const SessionOptions& options) {
-  return !options.predicted && !options.race_against && (subject.steps() > 1 || options.objective == Objective::energy);
+  const bool is_run = subject.steps() > 1 && !options.bursts_alone;
+  return !options.predicted && !options.race_against && (is_run || options.objective == Objective::energy);
 }
 
 std::string session_name(const SessionOptions& options) {

@@ -43,7 +43,8 @@ struct SessionOptions {
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
   Objective objective = Objective::time;
-  bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
+  bool bursts_alone = false;  ///< finalists of a run race in bursts alone, which leaves more time to the search
+  bool predicted = false;     ///< the device worker is a model: trials are stored as predicted
 };
 
 /// When a session that does not become longer ends at the latest, since its beginning.

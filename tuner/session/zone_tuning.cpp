@@ -20,16 +20,17 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostRounds = 3;          // numbers of steps that are tried
-constexpr double kLeastZoneS = 15;      // seconds for each zone of one: wide kernels compile for 5 to 10 s each
-constexpr std::size_t kManyFields = 4;  // that steps change; of more few steps are fast
+constexpr int kMostRounds = 3;          // numbers of steps whose inside is tuned
+constexpr double kLeastInsideS = 16;    // seconds of one
+constexpr double kInsideShare = 0.4;    // the insides' share of the budget
+constexpr std::size_t kManyFields = 4;  // that steps change; of more two steps are begun with in planes too
 /// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
 constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
-constexpr double kSmallShare = 0.25;  // the small ones' share of the budget
-constexpr double kLeastSmallS = 10;   // seconds of one: its first candidates compile for as long as others'
-constexpr double kEqualShare = 0.7;   // what all zones of a round share alike; the rest goes by their cells
-constexpr double kMostBeside = 16;    // zones that run at once while one is timed
-constexpr double kLayerWeight = 6;    // a cell in a layer beside one inside: slower, and less is known of it
+constexpr double kSmallShare = 0.2;  // the small ones' share of the budget
+constexpr double kLeastSmallS = 10;  // seconds of one: its first candidates compile for as long as others'
+constexpr double kEqualShare = 0.7;  // what all zones of a round share alike; the rest goes by their cells
+constexpr double kMostBeside = 16;   // zones that run at once while one is timed
+constexpr double kLayerWeight = 6;   // a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
@@ -57,8 +58,16 @@ bool is_small(const Problem& step, const ZonedSteps::Part& part) {
   return cells_of(part.problem) < kSmallZone * cells_of(step);
 }
 
+bool is_inside(const ZonedSteps::Part& part) { return part.name == "inside"; }
+
 double weight_of(const ZonedSteps::Part& part) {
-  return part.zones * cells_of(part.problem) * (part.name == "inside" ? 1 : kLayerWeight);
+  return part.zones * cells_of(part.problem) * (is_inside(part) ? 1 : kLayerWeight);
+}
+
+/// Zones in layers run beside others, and are too small to heat a GPU: they race in bursts, which leaves their search
+/// the time that a race under load takes.
+Objective objective_of(const ZonedSteps::Part& part, Objective asked) {
+  return asked == Objective::time && !is_inside(part) ? Objective::burst : asked;
 }
 
 /// One after the other, each with its share of the budget.
@@ -73,13 +82,29 @@ void tune_parts(std::span<ZonedSteps::Part* const> parts, const Target& target, 
     const double by_cells = weight_of(*part) / weights, equal = 1.0 / static_cast<double>(parts.size());
     TuningSettings of_part = budget.next(kEqualShare * equal + (1 - kEqualShare) * by_cells);
     of_part.beside = part->beside;
+    of_part.session.objective = objective_of(*part, settings.session.objective);
+    of_part.session.bursts_alone = of_part.session.objective == Objective::burst;
     part->winner = tune_stencil(part->problem, target, of_part, database, observer).result.winner;
   }
 }
 
-/// The inside, and a zone for each axis.
-int rounds_within(double budget_s, int rank) {
-  return static_cast<int>(std::clamp(budget_s / (kLeastZoneS * (1 + rank)), 1.0, static_cast<double>(kMostRounds)));
+int rounds_within(double budget_s) {
+  return static_cast<int>(std::clamp(kInsideShare * budget_s / kLeastInsideS, 1.0, static_cast<double>(kMostRounds)));
+}
+
+/// What a grid may reach with so many steps at once, by its inside alone: with each step zones in layers see more of
+/// what lies around them.
+double promise_of(const Problem& step, const ZonedSteps& zoned) {
+  const auto inside = std::find_if(zoned.parts.begin(), zoned.parts.end(), is_inside);
+  if (inside == zoned.parts.end() || !inside->winner) return 0;
+  const double in_layers = 1 - cells_of(inside->problem) / cells_of(step);
+  return inside->winner->rate / (1 + zoned.steps * in_layers);
+}
+
+auto most_promising(const Problem& step, const std::vector<ZonedSteps>& all) {
+  return std::max_element(all.begin(), all.end(), [&](const ZonedSteps& a, const ZonedSteps& b) {
+    return promise_of(step, a) < promise_of(step, b);
+  });
 }
 
 /// What earlier sessions found for numbers of steps of which they tuned all zones.
@@ -88,8 +113,8 @@ std::vector<ZonedSteps> found_before(const Problem& step, const Target& target, 
   std::vector<ZonedSteps> found;
   for (int steps = 1; steps <= std::min(kMostStepsInZones, step.steps); ++steps) {
     ZonedSteps zoned{.steps = steps, .parts = parts_of(step, steps)};
-    const Objective raced_by = race_objective(objective, steps, target.predicted());
     for (ZonedSteps::Part& part : zoned.parts) {
+      const Objective raced_by = race_objective(objective_of(part, objective), steps, target.predicted());
       const auto winner = WinnerStore(database).find(problem_key(part.problem), target.gpu(), raced_by);
       if (winner) part.winner = winner->trial;
     }
@@ -112,13 +137,13 @@ auto fastest(const Problem& step, All& all) {
   return best;
 }
 
-/// What made the inside of a grid of another size fastest; two, four in planes, or one where it has many fields.
+/// What made the inside of a grid of another size fastest; two, or four in planes of few fields.
 int first_steps(const Problem& step, const Target& target, Database& database) {
   const Problem inside = zones(step, 1).front().problem;
   const ProblemKey key = problem_key(inside);
   const WinnerQuery alike{
       .stencil_key = key.stencil_key, .stage = key.stage, .type = key.type, .gpu = target.gpu(), .count_trials = false};
-  int first = inside.step.state.size() > kManyFields ? 1 : step.extents.rank == 3 ? 2 : 4;
+  int first = step.extents.rank == 3 || inside.step.state.size() > kManyFields ? 2 : 4;
   double best_rate = 0;
   for (const WinnerRecord& winner : winners_of_all_layers(&database, alike)) {
     if (winner.trial.rate <= best_rate || !is_readable(winner.trial)) continue;
@@ -128,20 +153,6 @@ int first_steps(const Problem& step, const Target& target, Database& database) {
   return std::min({first, step.steps, kMostStepsInZones});
 }
 
-/// The first, then more steps while they are faster, else fewer. Those that are fastest where all around them are
-/// known.
-int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& known) {
-  const auto fastest_known = fastest(step, known);
-  const bool has_best = fastest_known != known.end();
-  const int best = has_best ? fastest_known->steps : first;
-  const std::array<int, 3> around{has_best ? best + 1 : best, best - 1, 1};
-  for (const int steps : around) {
-    const bool tried = std::any_of(known.begin(), known.end(), [&](const auto& each) { return each.steps == steps; });
-    if (steps >= 1 && steps <= step.steps && !tried) return steps;
-  }
-  return best;
-}
-
 void put(ZonedSteps zoned, std::vector<ZonedSteps>& all) {
   std::erase_if(all, [&](const ZonedSteps& known) { return known.steps == zoned.steps; });
   all.push_back(std::move(zoned));
@@ -149,36 +160,56 @@ void put(ZonedSteps zoned, std::vector<ZonedSteps>& all) {
 
 }  // namespace
 
+int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried) {
+  const bool has_best = !tried.empty() && promise_of(step, *most_promising(step, tried)) > 0;
+  const int best = has_best ? most_promising(step, tried)->steps : first;
+  for (const int steps : {has_best ? best + 1 : best, best - 1, 1}) {
+    const bool is_known =
+        std::any_of(tried.begin(), tried.end(), [&](const auto& each) { return each.steps == steps; });
+    if (steps >= 1 && steps <= std::min(step.steps, kMostStepsInZones) && !is_known) return steps;
+  }
+  return best;
+}
+
 bool has_zones(const Problem& step) { return step.step.obstacle.empty() && !zones(step, 1).empty(); }
 
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer) {
-  std::vector<ZonedSteps> all = found_before(step, target, settings.session.objective, database);
+  std::vector<ZonedSteps> all = found_before(step, target, settings.session.objective, database), tried;
   DividedBudget budgets(settings);
   const int first = first_steps(step, target, database);
-  const int rounds = rounds_within(settings.session.budget_s, step.extents.rank);
-  std::set<int> tuned;
-  const auto tune = [&](ZonedSteps& zoned, bool small, const TuningSettings& of_round) {
+  const int rounds = rounds_within(settings.session.budget_s);
+  const auto tune = [&](ZonedSteps& zoned, const auto& is_wanted, const TuningSettings& of_them, double least_s) {
     std::vector<ZonedSteps::Part*> parts;
     for (ZonedSteps::Part& part : zoned.parts) {
-      if (is_small(step, part) == small) parts.push_back(&part);
+      if (is_wanted(part)) parts.push_back(&part);
     }
-    const double most = std::max(1.0, of_round.session.budget_s / kLeastSmallS);
-    if (small && static_cast<double>(parts.size()) > most) parts.resize(static_cast<std::size_t>(most));
+    const double most = std::max(1.0, of_them.session.budget_s / least_s);
+    if (static_cast<double>(parts.size()) > most) parts.resize(static_cast<std::size_t>(most));
     Target of_steps = target;
     of_steps.limits.least_fused_steps = zoned.steps;
-    tune_parts(parts, of_steps, of_round, database, observer);
+    tune_parts(parts, of_steps, of_them, database, observer);
   };
+  const auto small = [&](const ZonedSteps::Part& part) { return is_small(step, part); };
+  const auto large = [&](const ZonedSteps::Part& part) { return !is_inside(part) && !small(part); };
   for (int round = 0; round < rounds && !*settings.stop; ++round) {
     ZonedSteps zoned;
-    zoned.steps = next_steps(step, first, all);
-    if (!tuned.insert(zoned.steps).second) break;
+    zoned.steps = next_steps(step, first, tried);
     zoned.parts = parts_of(step, zoned.steps);
-    if (zoned.parts.empty()) break;
-    tune(zoned, false, budgets.next((1 - kSmallShare) / rounds));
+    const bool is_known =
+        std::any_of(tried.begin(), tried.end(), [&](const auto& each) { return each.steps == zoned.steps; });
+    if (is_known || zoned.parts.empty()) break;
+    tune(zoned, is_inside, budgets.next(kInsideShare / rounds), 0);
+    tried.push_back(std::move(zoned));
+  }
+  const auto chosen = most_promising(step, tried);
+  if (chosen != tried.end() && promise_of(step, *chosen) > 0) {
+    ZonedSteps zoned = *chosen;
+    tune(zoned, large, budgets.next(1 - kInsideShare - kSmallShare), 0);
     put(std::move(zoned), all);
   }
-  if (const auto best = fastest(step, all); best != all.end()) tune(*best, true, budgets.next(kSmallShare));
+  if (const auto best = fastest(step, all); best != all.end())
+    tune(*best, small, budgets.next(kSmallShare), kLeastSmallS);
   return all;
 }
 

@@ -26,7 +26,12 @@ struct ZonedSteps {
 /// Whether the step's grid has zones.
 bool has_zones(const Problem& step);
 
-/// Until the budget is spent. The number of steps climbs from two on for as long as more is faster.
+/// For how many steps the inside is tuned next: first, then more while they promise more, else fewer. The most
+/// promising where all around it are known.
+int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried);
+
+/// Until the budget is spent. The inside says how many steps are made at once: their number climbs for as long as more
+/// promises more. The zones in layers are tuned for that number alone.
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer);
 

@@ -19,9 +19,9 @@ Problem layered(std::int64_t cells) {
 }
 
 /// What every zone won, at that rate in GStencil/s.
-ZonedSteps won(const Problem& step, double rate) {
-  ZonedSteps zoned{.steps = 2, .parts = {}};
-  for (const Zone& zone : zones(step, 2)) {
+ZonedSteps won(const Problem& step, double rate, int steps = 2) {
+  ZonedSteps zoned{.steps = steps, .parts = {}};
+  for (const Zone& zone : zones(step, steps)) {
     TrialRecord trial;
     trial.code = "code";
     trial.rate = rate;
@@ -59,6 +59,19 @@ TEST(ZoneTuning, NothingIsMadeInZonesOfWhichOneHasNoWinner) {
   zoned.parts.back().winner.reset();
   EXPECT_FALSE(in_zones(step, zoned));
   EXPECT_EQ(in_zones(step, std::vector{zoned, won(step, 50)})->rate, in_zones(step, won(step, 50))->rate);
+}
+
+TEST(ZoneTuning, TheInsideSaysHowManyStepsAreMadeAtOnce) {
+  const Problem step = layered(100);  // a tenth of the cells lies in layers, or close to them
+  EXPECT_EQ(next_steps(step, 2, {}), 2);
+  EXPECT_EQ(next_steps(step, 2, {won(step, 100)}), 3);
+  EXPECT_EQ(next_steps(step, 2, {won(step, 100), won(step, 130, 3)}), 4);
+  EXPECT_EQ(next_steps(step, 2, {won(step, 100), won(step, 101, 3)}), 1)
+      << "layers would lose more than the inside gains";
+  EXPECT_EQ(next_steps(step, 2, {won(step, 100), won(step, 101, 3), won(step, 60, 1)}), 2) << "all around are known";
+  ZonedSteps failed = won(step, 100);
+  failed.parts.front().winner.reset();
+  EXPECT_EQ(next_steps(step, 2, {failed}), 1);
 }
 
 TEST(ZoneTuning, OnlyGridsWithRoomBetweenTheirLayersHaveZones) {
