@@ -19,10 +19,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -32,15 +34,70 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kMostDifference = 1e-4;  // between two cells, in units of the field's greatest value
 
+/// Planes of a grid, or rows where it has no planes, work(first, end) by all processors: fields of this bench have
+/// billions of cells.
+template <class Work>
+void beside_each_other(std::int64_t count, const Work& work) {
+  const std::int64_t parts = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, count);
+  std::vector<std::jthread> threads;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    threads.emplace_back([&work, first = count * part / parts, end = count * (part + 1) / parts] { work(first, end); });
+  }
+}
+
+/// Where an array holds the cells of a field, by their indices along each axis: the sum of three. -1: nowhere.
+class Places {
+ public:
+  /// Of a field in layers those within these alone, whether the array holds these alone or the whole grid.
+  Places(const st::Request& request, int field, const st::ArrayLayout& array) {
+    const int layers = st::layer_axis(request.stencil, field);
+    const st::LayerWidths widths = request.stencil.layers.value_or(st::LayerWidths{});
+    const std::array<std::int64_t, 3> strides{1, array.row, array.plane};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const bool in_layers = static_cast<int>(axis) == layers;
+      const std::int64_t n = in_layers ? request.extents.n[axis] : array.n[axis];
+      for (std::int64_t i = 0; i < n; ++i) {
+        const bool in_low = i < widths.low[axis], in_high = i >= n - widths.high[axis];
+        const std::int64_t index = in_high ? i - (n - array.n[axis]) : i;
+        along_[axis].push_back(in_layers && !in_low && !in_high ? -1 : index * strides[axis]);
+      }
+    }
+  }
+
+  /// Calls found(cell of the grid or profile, its place).
+  template <class Found>
+  void for_each(const Found& found) const {
+    const auto& [x, y, z] = along_;
+    const std::size_t outer = z.size() > 1 ? 2 : 1;
+    const auto size = [](const auto& axis) { return static_cast<std::int64_t>(axis.size()); };
+    beside_each_other(size(along_[outer]), [&](std::int64_t first, std::int64_t end) {
+      const std::int64_t low_z = outer == 2 ? first : 0, high_z = outer == 2 ? end : size(z);
+      const std::int64_t low_y = outer == 1 ? first : 0, high_y = outer == 1 ? end : size(y);
+      for (std::int64_t k = low_z; k < high_z; ++k) {
+        for (std::int64_t j = low_y; j < high_y; ++j) {
+          const std::int64_t row = z[index(k)] < 0 || y[index(j)] < 0 ? -1 : z[index(k)] + y[index(j)];
+          std::int64_t cell = (k * size(y) + j) * size(x);
+          for (std::int64_t i = 0; row >= 0 && i < size(x); ++i, ++cell) {
+            if (x[index(i)] >= 0) found(index(cell), index(row + x[index(i)]));
+          }
+        }
+      }
+    });
+  }
+
+ private:
+  static std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+  std::array<std::vector<std::int64_t>, 3> along_;
+};
+
 /// Fields in host memory, as a solver would begin: a random state between small numbers, profiles that damp.
 class Start {
  public:
   explicit Start(const st::Request& request) : request_(request) {
-    std::mt19937 random(1);
-    std::uniform_real_distribution<float> uniform(-1, 1);
     const st::Stencil& stencil = request.stencil;
     for (int field = 0; field < static_cast<int>(stencil.fields.size()); ++field) {
-      auto& cells = fields.emplace_back(static_cast<std::size_t>(request.extents.cells()));
+      auto& cells = fields.emplace_back();
       const std::string& name = stencil.fields[static_cast<std::size_t>(field)];
       if (st::is_profile(stencil, field)) {
         const int axis = st::axes_of(st::profile_along(stencil, field)).front();
@@ -50,23 +107,20 @@ class Start {
           cells[i] = name[0] == 'b' ? 0.9F - 0.3F * depth : -0.2F * depth * depth;
         }
       } else if (st::layer_axis(stencil, field) < 0) {
+        cells.resize(static_cast<std::size_t>(request.extents.cells()));
         const float material = material_of(stencil, field);
-        for (float& cell : cells) cell = material != 0 ? material : 0.01F * uniform(random);
+        beside_each_other(static_cast<std::int64_t>(cells.size()), [&](std::int64_t first, std::int64_t end) {
+          std::minstd_rand random(static_cast<unsigned>(first % 1000003 + field + 1));
+          for (std::int64_t i = first; i < end; ++i) {
+            const float uniform = static_cast<float>(random()) / static_cast<float>(std::minstd_rand::max());
+            cells[static_cast<std::size_t>(i)] = material != 0 ? material : 0.02F * uniform - 0.01F;
+          }
+        });
       }
     }
   }
 
-  std::vector<std::vector<float>> fields;
-
-  /// Whether the field exists in the cell.
-  bool exists(int field, std::size_t cell) const {
-    const int axis = st::layer_axis(request_.stencil, field);
-    if (axis < 0) return true;
-    const auto& n = request_.extents.n;
-    const auto at = static_cast<std::int64_t>(cell);
-    const std::int64_t index = axis == 0 ? at % n[0] : axis == 1 ? at / n[0] % n[1] : at / (n[0] * n[1]);
-    return depth_in_layer(axis, index) > 0;
-  }
+  std::vector<std::vector<float>> fields;  ///< those in layers are empty, and begin with zeros
 
  private:
   /// Cells of a field that no step changes are so small, or large where updates divide by them, that waves stay stable.
@@ -94,27 +148,32 @@ class Start {
 /// The fields on the GPU, and which buffer each is in.
 class OnDevice {
  public:
-  OnDevice(const st::Request& request, const Start& start) : request_(request), start_(start) {
+  OnDevice(const st::Request& request, const Start& start) : request_(request) {
     for (std::size_t field = 0; field < start.fields.size(); ++field) {
-      const st::ArrayLayout array = layout_of(field);
+      const st::ArrayLayout array = st::array_of_field(request, static_cast<int>(field));
+      st::DeviceField& buffer = buffers_.emplace_back(st::Extents{3, array.n}, request.type, array.row);
+      fields.push_back(buffer.data());
+      bytes += static_cast<std::size_t>(array.cells()) * sizeof(float);
+      if (start.fields[field].empty()) continue;
       std::vector<float> array_cells(static_cast<std::size_t>(array.cells()));
-      for_each_cell(field,
-                    [&](std::size_t cell, std::size_t place) { array_cells[place] = start.fields[field][cell]; });
-      buffers_.emplace_back(st::Extents{3, array.n}, request.type, array.row)
-          .copy_from(std::as_bytes(std::span(array_cells)));
-      fields.push_back(buffers_.back().data());
-      bytes += array_cells.size() * sizeof(float);
+      Places(request, static_cast<int>(field), array).for_each([&](std::size_t cell, std::size_t place) {
+        array_cells[place] = start.fields[field][cell];
+      });
+      buffer.copy_from(std::as_bytes(std::span(array_cells)));
     }
   }
 
-  /// On the whole grid, 0 where the array has no cell.
+  /// On the whole grid, 0 where the field does not exist.
   std::vector<float> cells_of(std::size_t field) const {
-    std::vector<float> array_cells(static_cast<std::size_t>(layout_of(field).cells()));
+    const st::ArrayLayout array = st::array_of_field(request_, static_cast<int>(field));
+    std::vector<float> array_cells(static_cast<std::size_t>(array.cells()));
     for (const st::DeviceField& buffer : buffers_) {
       if (buffer.data() == fields[field]) buffer.copy_to(std::as_writable_bytes(std::span(array_cells)));
     }
-    std::vector<float> cells(start_.fields[field].size());
-    for_each_cell(field, [&](std::size_t cell, std::size_t place) { cells[cell] = array_cells[place]; });
+    std::vector<float> cells(static_cast<std::size_t>(request_.extents.cells()));
+    Places(request_, static_cast<int>(field), array).for_each([&](std::size_t cell, std::size_t place) {
+      cells[cell] = array_cells[place];
+    });
     return cells;
   }
 
@@ -122,44 +181,31 @@ class OnDevice {
   std::size_t bytes = 0;  ///< all arrays together
 
  private:
-  st::ArrayLayout layout_of(std::size_t field) const { return st::array_of_field(request_, static_cast<int>(field)); }
-
-  /// Calls found(cell of the grid or profile, its place in the array).
-  template <class Found>
-  void for_each_cell(std::size_t field, const Found& found) const {
-    const st::ArrayLayout array = layout_of(field);
-    const auto number = static_cast<int>(field);
-    const auto axis = static_cast<std::size_t>(std::max(0, st::layer_axis(request_.stencil, number)));
-    const bool is_whole = st::layer_axis(request_.stencil, number) < 0 || array.n[axis] == request_.extents.n[axis];
-    const auto n = is_whole ? array.n : request_.extents.n;
-    const std::int64_t high = request_.stencil.layers.value_or(st::LayerWidths{}).high[axis];
-    for (std::size_t cell = 0; cell < start_.fields[field].size(); ++cell) {
-      const auto at = static_cast<std::int64_t>(cell);
-      std::array<std::int64_t, 3> index{at % n[0], at / n[0] % n[1], at / (n[0] * n[1])};
-      if (!is_whole && !start_.exists(number, cell)) continue;
-      if (!is_whole && index[axis] >= n[axis] - high) index[axis] -= n[axis] - array.n[axis];
-      found(cell, static_cast<std::size_t>(index[2] * array.plane + index[1] * array.row + index[0]));
-    }
-  }
-
   const st::Request& request_;
-  const Start& start_;
   std::deque<st::DeviceField> buffers_;
 };
 
-bool agree(const st::Request& request, const Start& start, const OnDevice& a, const OnDevice& b) {
+/// A NaN stays.
+double larger(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
+
+bool agree(const st::Request& request, const OnDevice& a, const OnDevice& b) {
   bool right = true;
   for (const st::Rotation& rotation : request.stencil.rotations) {
     const auto field = static_cast<std::size_t>(rotation.to);
-    const std::size_t count = start.fields[field].size();
     const std::vector<float> x = a.cells_of(field), y = b.cells_of(field);
     double greatest = 0, worst = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!start.exists(rotation.to, i)) continue;
-      greatest = std::max(greatest, std::fabs(static_cast<double>(y[i])));
-      const double difference = std::fabs(static_cast<double>(x[i]) - y[i]);
-      if (!(difference <= worst)) worst = difference;  // a NaN stays
-    }
+    std::mutex together;
+    beside_each_other(static_cast<std::int64_t>(x.size()), [&](std::int64_t first, std::int64_t end) {
+      double greatest_here = 0, worst_here = 0;
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(end); ++i) {
+        greatest_here = std::max(greatest_here, std::fabs(static_cast<double>(y[i])));
+        const double difference = std::fabs(static_cast<double>(x[i]) - y[i]);
+        worst_here = larger(worst_here, difference);
+      }
+      const std::lock_guard lock(together);
+      greatest = std::max(greatest, greatest_here);
+      worst = larger(worst, worst_here);
+    });
     const bool is_right = worst <= kMostDifference * greatest && greatest > 0 && std::isfinite(greatest);
     fmt::print("  {:<10} greatest {:.3g}, largest difference {:.3g}{}\n", request.stencil.fields[field], greatest,
                worst, is_right ? "" : "  WRONG");
@@ -262,7 +308,8 @@ int run(std::vector<std::string> words) {
     plain.advance(nullptr, slow.fields, compared);
     context.synchronize();
     fmt::print("after {} steps, beside kernels that nobody tuned:\n", compared);
-    right = agree(request, start, fast, slow);
+    right = agree(request, fast, slow);
+    std::fflush(stdout);
   }
   fmt::print("arrays {:.3f} GiB, spare buffers {:.3f} GiB\n", static_cast<double>(fast.bytes) / 0x1p30,
              static_cast<double>(kernel.workspace_bytes()) / 0x1p30);
