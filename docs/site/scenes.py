@@ -143,6 +143,7 @@ def acoustic_cpml(planes, cells, width, steps):
 acoustic2d_o4_cpml = partial(acoustic_cpml, 0, 88, 20, 110)
 acoustic3d_o2_cpml = partial(acoustic_cpml, 3, 72, 16, 84)
 acoustic3d_o4_cpml = partial(acoustic_cpml, 3, 60, 12, 70)
+acoustic3d_o8_cpml = partial(acoustic_cpml, 3, 60, 12, 70)
 
 
 def tti3d():

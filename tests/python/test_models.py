@@ -62,7 +62,7 @@ def test_acoustic_layers_absorb(accuracy):
 
 @pytest.mark.parametrize("name,rank,accuracy", [("acoustic2d_o4_cpml", 2, 4), ("acoustic3d_o2_cpml", 3, 2),
                                                 ("acoustic3d_o4_cpml", 3, 4),
-                                                (LAYERS / "acoustic3d_o8_cpml.toml", 3, 8)])
+                                                ("acoustic3d_o8_cpml", 3, 8)])
 def test_acoustic_definitions_are_those_that_are_tuned(name, rank, accuracy):
     tuned = st.stencil(name)
     assert models.acoustic((30,) * rank, 10, 1500, accuracy=accuracy, layer=8).stencil.key == tuned.key

@@ -174,11 +174,20 @@ class Line {
   double second(const std::string& field) const {
     const auto f = [&](int along) { return read(field, along); };
     if (order_ == 2) return f(1) - 2 * f(0) + f(-1);
+    if (order_ == 8) {
+      return -205.0 / 72 * f(0) + 8.0 / 5 * (f(1) + f(-1)) - 1.0 / 5 * (f(2) + f(-2)) + 8.0 / 315 * (f(3) + f(-3)) -
+             1.0 / 560 * (f(4) + f(-4));
+    }
     return -5.0 / 2 * f(0) + 4.0 / 3 * (f(1) + f(-1)) - 1.0 / 12 * (f(2) + f(-2));
   }
   /// Half a cell ahead of a cell: second() is the difference of two.
   double flux(const std::string& field, int cell) const {
     const auto f = [&](int along) { return read(field, cell + along); };
+    if (order_ == 8) {  // weights of second(), added up from the farthest cell
+      return (f(4) - f(-3)) * (-1.0 / 560) + (f(3) - f(-2)) * (8.0 / 315 - 1.0 / 560) +
+             (f(2) - f(-1)) * (-1.0 / 5 + 8.0 / 315 - 1.0 / 560) +
+             (f(1) - f(0)) * (8.0 / 5 - 1.0 / 5 + 8.0 / 315 - 1.0 / 560);
+    }
     return order_ == 2 ? f(1) - f(0) : (15 * f(1) - 15 * f(0) - f(2) + f(-1)) / 12;
   }
 
@@ -219,6 +228,7 @@ void add_media(std::map<std::string, std::vector<CellUpdate>>& corpus) {
   corpus["acoustic2d_o4_cpml"] = {wave_in_matched_layers(2, 4)};
   corpus["acoustic3d_o2_cpml"] = {wave_in_matched_layers(3, 2)};
   corpus["acoustic3d_o4_cpml"] = {wave_in_matched_layers(3, 4)};
+  corpus["acoustic3d_o8_cpml"] = {wave_in_matched_layers(3, 8)};
   corpus["acoustic3d_sponge"] = {wave_in_a_sponge};
   corpus["cahn_hilliard2d"] = {chemical_potential, flow_along_potential};
   corpus["fitzhugh_nagumo3d"] = {fitzhugh_nagumo};
