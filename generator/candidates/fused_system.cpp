@@ -101,7 +101,6 @@ class SystemPlanner {
       return std::any_of(level.in.begin(), level.in.end(),
                          [&](const SystemField& field) { return field.exchanges() && field.last == plane; });
     };
-    if (reads_at(level.lag) && tuning_.new_rows == NewRows::late) ++level.lag;
     system_.meets_in_levels = system_.meets_in_levels || reads_at(level.lag);
     for (SystemField& field : level.in) {
       const bool is_first = system_.levels.empty();
@@ -185,7 +184,6 @@ std::shared_ptr<const FusedSystem> fused_system(const Problem& problem, const Tu
   // All that SystemPlanner asks of the tuning, and what else of the problem its user may change.
   const Remembered::Key key{tuning.steps,
                             static_cast<int>(tuning.shared_parts),
-                            static_cast<int>(tuning.new_rows),
                             static_cast<int>(tuning.rim),
                             tuning.register_y,
                             static_cast<int>(tuning.walk_axis),

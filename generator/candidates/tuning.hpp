@@ -46,12 +46,6 @@ enum class StepBarrier {
   pinned,  ///< as split; a branch that is never taken pins the last level's update behind that
 };
 
-/// system: when a level reads other warps' rows of the very plane that enters it.
-enum class NewRows {
-  fresh,  ///< in the same step: warps wait for each other within the level
-  late,   ///< in the next step: the level works one plane later, and keeps one plane more of each field
-};
-
 /// system: when the parts of an update that are read at several cells are computed (shared_parts.hpp).
 enum class SharedParts {
   again,  ///< at each read
@@ -162,7 +156,6 @@ struct TuningValues {
   StepBarrier barrier = StepBarrier::meet;
   Rim rim = Rim::none;
   HeldLoop held_loop = HeldLoop::apart;
-  NewRows new_rows = NewRows::fresh;
   SharedParts shared_parts = SharedParts::again;
   EdgeWarps edge_warps = EdgeWarps::work;
   Filling filling = Filling::apart;

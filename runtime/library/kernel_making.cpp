@@ -417,9 +417,12 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
     const std::string_view way = single.shares_passes       ? "in passes that stages share"
                                  : single.stages.size() > 1 ? "stage by stage"
                                                             : "one by one";
-    stage.evidence.notes.push_back(
-        fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({}{:.1f})", way, in_passes,
-                    choice->evidence.code, is_predicted ? "~" : "", choice->evidence.gstencils));
+    const std::string rate = is_predicted
+                                 ? fmt::format("~{:.1f} at best, {:.1f} if the model is as far off as it may be",
+                                               choice->evidence.gstencils, fused)
+                                 : fmt::format("{:.1f}", fused);
+    stage.evidence.notes.push_back(fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({})",
+                                               way, in_passes, choice->evidence.code, rate));
     return std::nullopt;
   }
   add_notes(request, choice->evidence);

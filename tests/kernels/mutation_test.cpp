@@ -138,7 +138,7 @@ constexpr Mutation kMutations[]{
     {"WarpsThatDoNotMeetWithinALevel", "system_levels.cuh", "barrier(", 1, "system.bx32.by2.rx2.ry2.v2.pf2.t1.ch2",
      kZero, kWrongCell, "yee3d"},
     {"WarpsThatDoNotMeetBetweenSteps", "system_levels.cuh", "step_barrier.await(", 1,
-     "system.bx32.by3.rx2.ry4.v1.pf1.t1.late.ch2", kZero, kWrongCell, "predictor_corrector"},
+     "system.bx32.by3.rx2.ry4.v1.pf1.t2.ch2", kZero, kWrongCell, "acoustic3d_o2"},
     {"SystemCopiesOnTheirWayWhenTheBlockEnds", "system/system.cuh", "input.leave(", 1,
      "system.bx32.by2.rx4.ry2.v4.pf2.t1.tmarows", kHold, kUnawaited, "yee3d"},
 
@@ -153,7 +153,7 @@ HostCase case_of(const Mutation& mutation) {
   const Tuning tuning = parse_code(mutation.code);
   const std::string_view family = tuning.family->name;
   if (family == "system") {
-    const Stencil stencil = mutation.stencil == "yee3d" ? load_definition("corpus/yee3d.toml") : predictor_corrector(3);
+    const Stencil stencil = load_definition("corpus/" + std::string(mutation.stencil) + ".toml");
     return system_case(stencil, ElementType::f32, mutation.boundaries, mutation.code);
   }
   if (family == "systolic") {

@@ -29,17 +29,6 @@ Parameter copies_to_any_end_of_rows() {
       });
 }
 
-Parameter rows_of_new_planes() {
-  return word<NewRows>("rows of new planes", &Tuning::new_rows,
-                       {{NewRows::fresh, "fresh", "in the same step: warps wait for each other within the level"},
-                        {NewRows::late, "late", "in the next step: the level works a plane later and keeps more"}},
-                       "when a level reads other warps' rows of the very plane that enters it")
-      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
-        return axes.has(1) ? values : std::vector<int>{static_cast<int>(NewRows::fresh)};
-      })
-      .without_constant();  // the levels' constants say what follows
-}
-
 bool any_axis_is_zero(const Problem& problem) {
   const auto first = problem.boundaries.begin();
   return std::count(first, first + problem.extents.rank, Boundary::zero) > 0;
@@ -118,7 +107,6 @@ std::vector<Parameter> parameters() {
           prefetch_distance({1, 2, 3, 4, 6}).within(of_walks),
           fused_steps(),
           chunks_of_planes(),
-          rows_of_new_planes(),
           shared_parts_of_updates(),
           warps_at_edges(),
           rims_of_tiles(),

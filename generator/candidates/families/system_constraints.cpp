@@ -62,14 +62,6 @@ Verdict walk_axis(const Candidate& candidate, const Limits&) {
   return fmt::format("a walk along y of a grid of rank {}, whose walks go along its last axis", rank);
 }
 
-Verdict new_rows(const Candidate& candidate, const Limits&) {
-  if (candidate.tuning().new_rows == NewRows::fresh) return {};
-  Tuning fresh = candidate.tuning();
-  fresh.new_rows = NewRows::fresh;
-  if (Candidate(candidate.problem(), fresh).shape().system().meets_in_levels) return {};
-  return "no level reads other warps' rows of the plane that enters it";
-}
-
 /// Beyond an edge a part has the value at the cell that the boundary reads in place; zero reads none.
 Verdict shared_parts(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().shared_parts == SharedParts::again) return {};
@@ -127,8 +119,6 @@ std::vector<Constraint> system_constraints() {
       {"system_planes", "No read of a level is reflected at both ends of the walk.", planes_reflected_once},
       {"system_copies", "Tensor copies bring a system's warp rows that start on 16 bytes, in boxes of 128 bytes.",
        tensor_copies_of_rows},
-      {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",
-       new_rows},
       {"system_shared_parts", "Parts that are read at several cells are computed once a cell, and no edge is zero.",
        shared_parts},
       {"system_rim",

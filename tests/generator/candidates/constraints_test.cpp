@@ -405,7 +405,7 @@ u = "t - t[x-1]"
     return make_problem(two_stages, ElementType::f32, {}, testing::cube(3, 512), 0, 8, stage);
   };
   add(of_two_stages(kWholeStep), "direct.bx32.by4");
-  add(of_two_stages(kWholeStep), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3.late");
+  add(of_two_stages(kWholeStep), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
   add(of_two_stages(0), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
   const Stencil wave = parse_definition(R"toml(
 name = "wave"

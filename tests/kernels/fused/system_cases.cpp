@@ -218,7 +218,7 @@ std::vector<HostCase> system_shared_part_cases() {
     if (steps > 1) add(corpus("shallow2d"), f32, mixed, fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.once.ch2", steps));
     if (steps > 2) continue;
     add(two_stage_fluxes(), f64, mixed, fmt::format("system.bx32.by3.rx2.ry3.v1.pf1.t{}.once.ch2", steps));
-    add(two_stage_fluxes(), f32, mixed, fmt::format("system.bx32.by4.rx2.ry2.v2.pf2.t{}.late.once", steps));
+    add(two_stage_fluxes(), f32, mixed, fmt::format("system.bx32.by4.rx2.ry2.v2.pf2.t{}.once", steps));
   }
   add(corpus("shallow2d"), f32, {hold, clamp, hold}, "system.bx32.by1.rx2.v2.sectors.tmarows.pf2.t3.once.ch2");
   add(corpus("shallow2d"), bf16, on_all_sides(periodic), "system.bx32.by1.rx2.v2.pf1.t2.once.ch3");
@@ -253,7 +253,7 @@ std::vector<HostCase> system_row_end_cases() {
   add(predictor_corrector(3), f32, {hold, zero, reflect}, "system.bx32.by3.rx2.ry4.v1.tmabeyond.pf1.t2.ch2");
   add(corpus("shallow2d"), f32, on_all_sides(hold), "system.bx32.by1.rx4.v4.tmabeyond.pf2.t3.once.ch2");
   add(corpus("gray_scott2d"), f16, {hold, clamp, hold}, "system.bx32.by1.rx4.v4.tmabeyond.pf2.t3.fillplain.ch2");
-  add(corpus("yee3d"), f64, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v1.tmabeyond.pf2.t1.late.ch2");
+  add(corpus("yee3d"), f64, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v1.tmabeyond.pf2.t1.ch2");
   return cases;
 }
 
@@ -274,11 +274,11 @@ std::vector<HostCase> system_rim_cases() {
   for (const Boundaries& mixed : {Boundaries{periodic, hold, clamp}, Boundaries{reflect, zero, hold},
                                   Boundaries{hold, periodic, zero}, Boundaries{hold, clamp, periodic}}) {
     add(corpus("acoustic3d_o2"), f64, mixed, "system.bx32.by4.rx2.ry3.v2.tmarows.pf1.t3.rim.rest.fillplain.ch3.u2");
-    add(corpus("yee3d"), f32, mixed, "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t1.late.rim.ch2");
+    add(corpus("yee3d"), f32, mixed, "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t1.rim.ch2");
     add(two_stage_fluxes(), f32, mixed, "system.bx32.by3.rx2.ry3.v2.pf2.t2.rim.ch2");
   }
   add(corpus("elastic3d"), f32, on_all_sides(hold), "system.bx32.by6.rx2.ry2.v2.pf1.t1.rim.ch2");
-  add(two_stage_fluxes(), f32, {hold, reflect, clamp}, "system.bx32.by5.rx2.ry2.v2.pf2.t2.late.rim.ch2");
+  add(two_stage_fluxes(), f32, {hold, reflect, clamp}, "system.bx32.by5.rx2.ry2.v2.pf2.t2.rim.ch2");
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry4.v2.sectors.tmabeyond.pf1.t2.rim.ch2");
   return cases;
 }
@@ -290,8 +290,6 @@ std::vector<HostCase> system_parameter_cases() {
   const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
     cases.push_back(system_case(stencil, type, boundaries, code));
   };
-  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.late.ch2.u2");
-  add(predictor_corrector(3), f32, {periodic, zero, clamp}, "system.bx32.by3.rx2.ry4.v1.pf1.t2.late.ch2");
   add(corpus("yee3d"), f32, {hold, clamp, periodic}, "system.bx32.by4.rx4.ry2.v4.pf2.t1.tmarows.ch2.u2");
   add(corpus("gray_scott2d"), f64, {zero, hold, hold}, "system.bx32.by1.rx4.v2.pf2.t3.tmarows.ch2");
   add(corpus("acoustic3d_o4"), f16, on_all_sides(hold), "system.bx32.by4.rx4.ry3.v4.pf2.t2.ch3.raster.mb1");
@@ -312,7 +310,7 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by8.rx2.ry2.v2.pf2.t2.rest.ch2.u2");
   add(corpus("acoustic3d_o4"), f32, {hold, clamp, zero}, "system.bx32.by5.rx2.ry3.v2.pf1.t2.rest.ch3");
   add(corpus("acoustic3d_o2"), f32, {clamp, periodic, hold}, "system.bx32.by12.rx2.v2.pf2.t4.rest.fillplain.ch2");
-  add(corpus("yee3d"), f64, {hold, clamp, periodic}, "system.bx32.by8.rx2.v2.pf2.t2.late.rest.ch2");
+  add(corpus("yee3d"), f64, {hold, clamp, periodic}, "system.bx32.by8.rx2.v2.pf2.t2.rest.ch2");
   // Levels that fill by the plain loop, in chunks that begin inside the grid.
   add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.fillplain.ch3.u2");
   add(corpus("gray_scott2d"), f32, {hold, zero, hold}, "system.bx32.by1.rx2.v2.pf2.t3.fillplain.ch3.u2");
@@ -332,7 +330,7 @@ std::vector<HostCase> system_parameter_cases() {
     add(corpus("acoustic3d_o4"), f32, on_all_sides(boundary), "system.bx32.by4.rx2.ry4.v2.pf2.t2.walky.ch2.u2");
   }
   add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.fillplain.walky.ch3.u2");
-  add(corpus("yee3d"), f64, {hold, clamp, periodic}, "system.bx32.by8.rx2.v2.pf2.t2.late.rest.walky.ch2");
+  add(corpus("yee3d"), f64, {hold, clamp, periodic}, "system.bx32.by8.rx2.v2.pf2.t2.rest.walky.ch2");
   add(predictor_corrector(3), f32, {reflect, zero, hold}, "system.bx32.by3.rx2.ry4.v1.pf1.t2.rim.walky.ch2");
   add(corpus("yee3d_layer"), f32, {periodic, hold, zero}, "system.bx32.by4.rx2.ry2.v2.pf2.t2.walky.ch2");
   // Chunks of few planes, the last of which lies nearer to the end than what is mirrored there.

@@ -133,19 +133,11 @@ TEST(SystemLevels, AreSharedByCandidatesThatDifferInNothingTheyDependOn) {
   const auto some = levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t2");
   EXPECT_EQ(levels(problem, "system.bx32.by4.rx4.ry2.v4.pf3.t2.ch8"), some);
   EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t3"), some);
-  EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t2.late"), some);
   EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry4.v2.pf2.t2"), some);
   EXPECT_NE(levels(problem, "system.bx32.by8.rx2.ry2.v2.pf2.t2.rim"), some);
   Problem periodic = problem;
   periodic.boundaries[2] = Boundary::periodic;
   EXPECT_NE(levels(periodic, "system.bx32.by8.rx2.ry2.v2.pf2.t2"), some) << "under hold layers are held";
-}
-
-TEST(SystemLevels, WorkLaterInPlaceOfMeeting) {
-  const FusedSystem late = plan(corpus("yee3d"), "system.bx32.by8.rx2.ry2.v2.pf2.t2.late");
-  EXPECT_EQ(late.levels[1].lag, 1);
-  EXPECT_EQ(late.delay, 4);
-  EXPECT_FALSE(late.meets_in_levels);
 }
 
 TEST(SystemLevels, TakeFieldsFromTheInputNoEarlierThanTheyAreRead) {
@@ -210,7 +202,6 @@ TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
                      "system.bx32.by8.rx1.ry2.v1.pf2.t2"),
             "system_reach")
       << "the last lane alone knows what is beyond a row's end";
-  EXPECT_EQ(violated(acoustic, "system.bx32.by8.rx2.ry2.v2.pf2.t4.late"), "system_new_rows");
   EXPECT_EQ(violated(acoustic, "system.bx32.by4.rx2.ry2.v2.pf2.t4"), "tile_not_empty");
   EXPECT_EQ(violated(acoustic, "system.bx32.by20.rx4.ry4.v2.pf2.t2"), "system_registers");
   const Problem boltzmann = step_of(corpus("lbm_d3q19"), cube, 4);

@@ -69,7 +69,7 @@ Length limit_of_kind(const Tuning& tuning) {
   if (tuning.family->name == "system")
     return {2125, 1545};  // with what outputs keep of their boxes, updates along axes, which cells an input has
   if (tuning.family->name == "systolic") return {1180, 840};
-  if (tuning.family->name == "direct") return {515, 360};
+  if (tuning.family->name == "direct") return {530, 380};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{775, 565} : Length{665, 475};
   return tuning.keeps == Keeps::sums ? Length{615, 435} : Length{525, 365};
 }
