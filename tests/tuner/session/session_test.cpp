@@ -332,10 +332,11 @@ class ObjectiveTest : public RunSessionTest {
     device.watts = [](const Tuning& tuning) { return tuning.steps == 4 ? 500.0 : 700.0; };
   }
 
-  SessionResult race(Objective objective) {
+  SessionResult race(Objective objective, bool bursts_alone = false) {
     const auto strategy = by_code(make_listed(space, {fusing(2), fusing(3), fusing(4)}));
     SessionOptions options = trials(100);
     options.objective = objective;
+    options.bursts_alone = bursts_alone;
     return run_session({subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
                        options);
   }
@@ -368,6 +369,13 @@ TEST_F(ObjectiveTest, TheFastestInABurstWinsWhereThatIsAskedForAndRacesUnderLoad
   const SessionResult result = race(Objective::burst);
   EXPECT_EQ(steps_of_winner(Objective::burst), 2);
   EXPECT_NEAR(result.winner->sustained_rate, 254.0 * 254 * 254 / 1.6e6, 1e-9);
+}
+
+TEST_F(ObjectiveTest, ARunRacesInBurstsAloneWhereThatIsAskedFor) {
+  const SessionResult result = race(Objective::burst, true);
+  EXPECT_TRUE(device.under_load.empty());
+  EXPECT_EQ(steps_of_winner(Objective::burst), 2);
+  EXPECT_EQ(result.winner->sustained_rate, 0);
 }
 
 TEST_F(ObjectiveTest, TheLeastEnergyWinsWhereThatIsAskedFor) {
