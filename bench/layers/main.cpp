@@ -48,7 +48,7 @@ void beside_each_other(std::int64_t count, const Work& work) {
 /// Where an array holds the cells of a field, by their indices along each axis: the sum of three. -1: nowhere.
 class Places {
  public:
-  /// Of a field in layers those within these alone, whether the array holds these alone or the whole grid.
+  /// A field in layers has cells within these alone, whether its array holds these alone or the whole grid.
   Places(const st::Request& request, int field, const st::ArrayLayout& array) {
     const int layers = st::layer_axis(request.stencil, field);
     const st::LayerWidths widths = request.stencil.layers.value_or(st::LayerWidths{});

@@ -12,17 +12,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
 #include <span>
 
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostRounds = 3;          // numbers of steps whose inside is tuned
-constexpr double kLeastInsideS = 16;    // seconds of one
-constexpr double kInsideShare = 0.4;    // the insides' share of the budget
+constexpr int kMostRounds = 3;          // numbers of steps whose largest zone is tuned
+constexpr double kLeastLargestS = 16;   // seconds of the largest zone for one of them
+constexpr double kLargestShare = 0.4;   // the largest zones' share of the budget
 constexpr std::size_t kManyFields = 4;  // that steps change; of more two steps are begun with in planes too
 /// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
 constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
@@ -51,6 +49,7 @@ std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
     }
     parts.push_back(part);
   }
+  if (!parts.empty()) parts.front().is_largest = true;
   return parts;
 }
 
@@ -58,16 +57,14 @@ bool is_small(const Problem& step, const ZonedSteps::Part& part) {
   return cells_of(part.problem) < kSmallZone * cells_of(step);
 }
 
-bool is_inside(const ZonedSteps::Part& part) { return part.name == "inside"; }
-
 double weight_of(const ZonedSteps::Part& part) {
-  return part.zones * cells_of(part.problem) * (is_inside(part) ? 1 : kLayerWeight);
+  return part.zones * cells_of(part.problem) * (part.is_largest ? 1 : kLayerWeight);
 }
 
 /// Zones in layers run beside others, and are too small to heat a GPU: they race in bursts, which leaves their search
 /// the time that a race under load takes.
 Objective objective_of(const ZonedSteps::Part& part, Objective asked) {
-  return asked == Objective::time && !is_inside(part) ? Objective::burst : asked;
+  return asked == Objective::time && !part.is_largest ? Objective::burst : asked;
 }
 
 /// One after the other, each with its share of the budget.
@@ -89,16 +86,16 @@ void tune_parts(std::span<ZonedSteps::Part* const> parts, const Target& target, 
 }
 
 int rounds_within(double budget_s) {
-  return static_cast<int>(std::clamp(kInsideShare * budget_s / kLeastInsideS, 1.0, static_cast<double>(kMostRounds)));
+  return static_cast<int>(std::clamp(kLargestShare * budget_s / kLeastLargestS, 1.0, static_cast<double>(kMostRounds)));
 }
 
-/// What a grid may reach with so many steps at once, by its inside alone: with each step zones in layers see more of
-/// what lies around them.
+/// What a grid may reach with so many steps at once, by its largest zone alone: with each step zones in layers see more
+/// of what lies around them.
 double promise_of(const Problem& step, const ZonedSteps& zoned) {
-  const auto inside = std::find_if(zoned.parts.begin(), zoned.parts.end(), is_inside);
-  if (inside == zoned.parts.end() || !inside->winner) return 0;
-  const double in_layers = 1 - cells_of(inside->problem) / cells_of(step);
-  return inside->winner->rate / (1 + zoned.steps * in_layers);
+  if (zoned.parts.empty() || !zoned.parts.front().winner) return 0;
+  const ZonedSteps::Part& largest = zoned.parts.front();
+  const double in_layers = 1 - cells_of(largest.problem) / cells_of(step);
+  return largest.winner->rate / (1 + zoned.steps * in_layers);
 }
 
 auto most_promising(const Problem& step, const std::vector<ZonedSteps>& all) {
@@ -190,8 +187,9 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
     of_steps.limits.least_fused_steps = zoned.steps;
     tune_parts(parts, of_steps, of_them, database, observer);
   };
-  const auto small = [&](const ZonedSteps::Part& part) { return is_small(step, part); };
-  const auto large = [&](const ZonedSteps::Part& part) { return !is_inside(part) && !small(part); };
+  const auto small = [&](const ZonedSteps::Part& part) { return !part.is_largest && is_small(step, part); };
+  const auto largest = [](const ZonedSteps::Part& part) { return part.is_largest; };
+  const auto large = [&](const ZonedSteps::Part& part) { return !part.is_largest && !is_small(step, part); };
   for (int round = 0; round < rounds && !*settings.stop; ++round) {
     ZonedSteps zoned;
     zoned.steps = next_steps(step, first, tried);
@@ -199,13 +197,13 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
     const bool is_known =
         std::any_of(tried.begin(), tried.end(), [&](const auto& each) { return each.steps == zoned.steps; });
     if (is_known || zoned.parts.empty()) break;
-    tune(zoned, is_inside, budgets.next(kInsideShare / rounds), 0);
+    tune(zoned, largest, budgets.next(kLargestShare / rounds), 0);
     tried.push_back(std::move(zoned));
   }
   const auto chosen = most_promising(step, tried);
   if (chosen != tried.end() && promise_of(step, *chosen) > 0) {
     ZonedSteps zoned = *chosen;
-    tune(zoned, large, budgets.next(1 - kInsideShare - kSmallShare), 0);
+    tune(zoned, large, budgets.next(1 - kLargestShare - kSmallShare), 0);
     put(std::move(zoned), all);
   }
   if (const auto best = fastest(step, all); best != all.end())

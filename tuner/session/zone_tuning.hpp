@@ -19,6 +19,7 @@ struct ZonedSteps {
     Problem problem;
     int beside = 1;  ///< so many run at once while one is timed: as many as fill what stands in layers
     std::optional<TrialRecord> winner;
+    bool is_largest = false;  ///< the inside, where the grid has room for one
   };
   std::vector<Part> parts;  ///< those of most cells first; the smallest are not tuned
 };
@@ -26,12 +27,12 @@ struct ZonedSteps {
 /// Whether the step's grid has zones.
 bool has_zones(const Problem& step);
 
-/// For how many steps the inside is tuned next: first, then more while they promise more, else fewer. The most
+/// For how many steps the largest zone is tuned next: first, then more while they promise more, else fewer. The most
 /// promising where all around it are known.
 int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried);
 
-/// Until the budget is spent. The inside says how many steps are made at once: their number climbs for as long as more
-/// promises more. The zones in layers are tuned for that number alone.
+/// Until the budget is spent. The largest zone says how many steps are made at once: their number climbs for as long as
+/// more promises more. The others are tuned for that number alone.
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer);
 

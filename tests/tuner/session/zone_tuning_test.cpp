@@ -28,6 +28,7 @@ ZonedSteps won(const Problem& step, double rate, int steps = 2) {
     trial.sustained_rate = trial.watts = 1;
     zoned.parts.push_back({zone.name, 1, zone.problem, 1, trial});
   }
+  zoned.parts.front().is_largest = true;
   return zoned;
 }
 
@@ -61,7 +62,7 @@ TEST(ZoneTuning, NothingIsMadeInZonesOfWhichOneHasNoWinner) {
   EXPECT_EQ(in_zones(step, std::vector{zoned, won(step, 50)})->rate, in_zones(step, won(step, 50))->rate);
 }
 
-TEST(ZoneTuning, TheInsideSaysHowManyStepsAreMadeAtOnce) {
+TEST(ZoneTuning, TheLargestZoneSaysHowManyStepsAreMadeAtOnce) {
   const Problem step = layered(100);  // a tenth of the cells lies in layers, or close to them
   EXPECT_EQ(next_steps(step, 2, {}), 2);
   EXPECT_EQ(next_steps(step, 2, {won(step, 100)}), 3);
