@@ -157,7 +157,7 @@ void put(ZonedSteps zoned, std::vector<ZonedSteps>& all) {
 
 }  // namespace
 
-int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried) {
+std::optional<int> next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried) {
   const bool has_best = !tried.empty() && promise_of(step, *most_promising(step, tried)) > 0;
   const int best = has_best ? most_promising(step, tried)->steps : first;
   for (const int steps : {has_best ? best + 1 : best, best - 1, 1}) {
@@ -165,7 +165,7 @@ int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tr
         std::any_of(tried.begin(), tried.end(), [&](const auto& each) { return each.steps == steps; });
     if (steps >= 1 && steps <= std::min(step.steps, kMostStepsInZones) && !is_known) return steps;
   }
-  return best;
+  return std::nullopt;
 }
 
 bool has_zones(const Problem& step) { return step.step.obstacle.empty() && !zones(step, 1).empty(); }
@@ -191,12 +191,10 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
   const auto largest = [](const ZonedSteps::Part& part) { return part.is_largest; };
   const auto large = [&](const ZonedSteps::Part& part) { return !part.is_largest && !is_small(step, part); };
   for (int round = 0; round < rounds && !*settings.stop; ++round) {
-    ZonedSteps zoned;
-    zoned.steps = next_steps(step, first, tried);
-    zoned.parts = parts_of(step, zoned.steps);
-    const bool is_known =
-        std::any_of(tried.begin(), tried.end(), [&](const auto& each) { return each.steps == zoned.steps; });
-    if (is_known || zoned.parts.empty()) break;
+    const std::optional<int> steps = next_steps(step, first, tried);
+    if (!steps) break;
+    ZonedSteps zoned{.steps = *steps, .parts = parts_of(step, *steps)};
+    if (zoned.parts.empty()) break;
     tune(zoned, largest, budgets.next(kLargestShare / rounds), 0);
     tried.push_back(std::move(zoned));
   }

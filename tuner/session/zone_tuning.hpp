@@ -27,9 +27,9 @@ struct ZonedSteps {
 /// Whether the step's grid has zones.
 bool has_zones(const Problem& step);
 
-/// For how many steps the largest zone is tuned next: first, then more while they promise more, else fewer. The most
-/// promising where all around it are known.
-int next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried);
+/// For how many steps the largest zone is tuned next: first, then more while they promise more, else fewer. Nothing
+/// where all around the most promising are known.
+std::optional<int> next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried);
 
 /// Until the budget is spent. The largest zone says how many steps are made at once: their number climbs for as long as
 /// more promises more. The others are tuned for that number alone.

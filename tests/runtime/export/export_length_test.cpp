@@ -69,7 +69,7 @@ Length limit_of_kind(const Tuning& tuning) {
   if (tuning.family->name == "system")
     return {2125, 1545};  // with what outputs keep of their boxes, updates along axes, which cells an input has
   if (tuning.family->name == "systolic") return {1180, 840};
-  if (tuning.family->name == "direct") return {530, 380};
+  if (tuning.family->name == "direct") return {515, 360};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{775, 565} : Length{665, 475};
   return tuning.keeps == Keeps::sums ? Length{615, 435} : Length{525, 365};
 }
@@ -79,6 +79,7 @@ Length limit_of(const Problem& problem, const Tuning& tuning) {
   constexpr Length kShares{105, 45};      // which planes of which tiles are a block's
   constexpr Length kStrips{9, 9};         // which tile a block of a strip has
   constexpr Length kPlaced{130, 72};      // profiles, layers: what updates ask for that is no field's cell
+  constexpr Length kManyRows{15, 20};     // which rows a thread reads that reads in three axes by order 8
   constexpr Length kField{4, 6};          // an argument of the kernel's
   constexpr std::ptrdiff_t kFields = 12;  // more than these take lines of their own
   Length limit = limit_of_kind(tuning);
@@ -88,6 +89,8 @@ Length limit_of(const Problem& problem, const Tuning& tuning) {
   if (tuning.family->name == "temporal" && tuning.shares > 0)
     limit = {limit.lines + kShares.lines, limit.code + kShares.code};
   if (problem.facts.placed) limit = {limit.lines + kPlaced.lines, limit.code + kPlaced.code};
+  if (problem.facts.placed && problem.facts.radius[0] >= 4 && problem.extents.rank == 3)
+    limit = {limit.lines + kManyRows.lines, limit.code + kManyRows.code};
   const auto fields = static_cast<std::ptrdiff_t>(problem.facts.inputs.size() + problem.facts.outputs.size());
   const std::ptrdiff_t many = std::max<std::ptrdiff_t>(0, fields - kFields);
   limit = {limit.lines + many * kField.lines, limit.code + many * kField.code};
