@@ -155,26 +155,25 @@ class OnDevice {
       fields.push_back(buffer.data());
       bytes += static_cast<std::size_t>(array.cells()) * sizeof(float);
       if (start.fields[field].empty()) continue;
-      std::vector<float> array_cells(static_cast<std::size_t>(array.cells()));
+      array_.assign(static_cast<std::size_t>(array.cells()), 0);
       Places(request, static_cast<int>(field), array).for_each([&](std::size_t cell, std::size_t place) {
-        array_cells[place] = start.fields[field][cell];
+        array_[place] = start.fields[field][cell];
       });
-      buffer.copy_from(std::as_bytes(std::span(array_cells)));
+      buffer.copy_from(std::as_bytes(std::span(array_)));
     }
   }
 
-  /// On the whole grid, 0 where the field does not exist.
-  std::vector<float> cells_of(std::size_t field) const {
+  /// Puts the field's cells on the whole grid into `cells`, 0 where it does not exist.
+  void read(std::size_t field, std::vector<float>& cells) {
     const st::ArrayLayout array = st::array_of_field(request_, static_cast<int>(field));
-    std::vector<float> array_cells(static_cast<std::size_t>(array.cells()));
+    array_.resize(static_cast<std::size_t>(array.cells()));
     for (const st::DeviceField& buffer : buffers_) {
-      if (buffer.data() == fields[field]) buffer.copy_to(std::as_writable_bytes(std::span(array_cells)));
+      if (buffer.data() == fields[field]) buffer.copy_to(std::as_writable_bytes(std::span(array_)));
     }
-    std::vector<float> cells(static_cast<std::size_t>(request_.extents.cells()));
+    cells.assign(static_cast<std::size_t>(request_.extents.cells()), 0);
     Places(request_, static_cast<int>(field), array).for_each([&](std::size_t cell, std::size_t place) {
-      cells[cell] = array_cells[place];
+      cells[cell] = array_[place];
     });
-    return cells;
   }
 
   std::vector<void*> fields;
@@ -183,16 +182,19 @@ class OnDevice {
  private:
   const st::Request& request_;
   std::deque<st::DeviceField> buffers_;
+  std::vector<float> array_;  // kept from field to field: new pages cost more than what is written to them
 };
 
 /// A NaN stays.
 double larger(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
 
-bool agree(const st::Request& request, const OnDevice& a, const OnDevice& b) {
+bool agree(const st::Request& request, OnDevice& a, OnDevice& b) {
   bool right = true;
+  std::vector<float> x, y;
   for (const st::Rotation& rotation : request.stencil.rotations) {
     const auto field = static_cast<std::size_t>(rotation.to);
-    const std::vector<float> x = a.cells_of(field), y = b.cells_of(field);
+    a.read(field, x);
+    b.read(field, y);
     double greatest = 0, worst = 0;
     std::mutex together;
     beside_each_other(static_cast<std::int64_t>(x.size()), [&](std::int64_t first, std::int64_t end) {

@@ -153,7 +153,8 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
     if (is_new) {
       const bool is_largest = &zone == &zones.front();
       // What several steps cost in the small ones cost_of() knows better, whose kernels run beside others.
-      choice = choose_for_zone(request, zone, steps, facts, predicted && (is_largest || steps == 1));
+      choice = choose_for_zone(request, zone, steps, facts, false);
+      if (!choice && (is_largest ? predicted : steps == 1)) choice = choose_for_zone(request, zone, steps, facts, true);
       if (!choice && !is_largest) {
         const LookupTarget target = target_of(request, facts);
         choice = any_choice(zone, target, steps);
