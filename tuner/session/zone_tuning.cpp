@@ -27,8 +27,9 @@ constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
 constexpr double kSmallShare = 0.2;  // the small ones' share of the budget
 constexpr double kLeastSmallS = 10;  // seconds of one: its first candidates compile for as long as others'
 constexpr double kEqualShare = 0.7;  // what all zones of a round share alike; the rest goes by their cells
-constexpr double kMostBeside = 16;   // zones that run at once while one is timed
-constexpr double kLayerWeight = 6;   // a cell in a layer beside one inside: slower, and less is known of it
+/// Zones that run at once while one is timed: others fill what the last blocks of a launch leave idle.
+constexpr double kLeastBeside = 2, kMostBeside = 16;
+constexpr double kLayerWeight = 6;  // a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
@@ -39,7 +40,7 @@ std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
   const double in_layers = cells_of(step) - cells_of(all.empty() ? step : all.front().problem);
   for (const Problem& problem : zone_problems(all)) {
     if (cells_of(problem) < kTinyZone * cells_of(step)) continue;
-    const double beside = std::clamp(std::round(in_layers / cells_of(problem)), 1.0, kMostBeside);
+    const double beside = std::clamp(std::round(in_layers / cells_of(problem)), kLeastBeside, kMostBeside);
     ZonedSteps::Part part{
         .name = "", .zones = 0, .problem = problem, .beside = static_cast<int>(beside), .winner = std::nullopt};
     for (const Zone& zone : all) {

@@ -17,7 +17,7 @@ struct ZonedSteps {
     std::string name;  ///< Zone::name
     int zones = 1;     ///< how many the problem stands for
     Problem problem;
-    int beside = 1;  ///< so many run at once while one is timed: as many as fill what stands in layers
+    int beside = 1;  ///< so many run at once while one is timed: two, or as many as fill what stands in layers
     std::optional<TrialRecord> winner;
     bool is_largest = false;  ///< the inside, where the grid has room for one
   };

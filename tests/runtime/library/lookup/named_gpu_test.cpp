@@ -1,5 +1,6 @@
 // A login node: lookups for GPUs by their name, where there is neither a driver nor a compiler.
 #include "runtime/cuda/gpu_names.hpp"
+#include "runtime/library/kernel_state.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/expect_error.hpp"
 #include "tests/runtime/temporary_folder.hpp"
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <tuple>
 
 namespace stencil_tune {
@@ -63,6 +65,17 @@ TEST(NamedGpu, WavesInMatchedLayersAreMadeInZonesByWinnersThatShip) {
     EXPECT_EQ(kernel.match(), Match::exact) << kernel.run_evidence().sentence();
     EXPECT_GT(kernel.run_evidence().gstencils, rate) << name;
   }
+}
+
+TEST(NamedGpu, SmallZonesThatNobodyTunedTakeWhatTheModelChooses) {
+  const TemporaryFolder folder;
+  Library library = shipped_library(folder);
+  const Request request{
+      .stencil = find_stencil("acoustic3d_o8_cpml"), .extents = {3, {512, 512, 512}}, .steps = 100, .gpu = "h200"};
+  const Kernel kernel = library.lookup(request);
+  std::map<Match, int> zones;
+  for (const StageKernel& zone : kernel.state().main_stages()) ++zones[zone.evidence.match];
+  EXPECT_EQ(zones, (std::map<Match, int>{{Match::exact, 11}, {Match::predicted, 16}}));
 }
 
 TEST(NamedGpu, AnArchitectureAloneIsNeverAnExactMatch) {
