@@ -152,8 +152,8 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
     std::optional<Choice>& choice = entry->second;
     if (is_new) {
       const bool is_largest = &zone == &zones.front();
-      // What several steps cost in the small ones cost_of() knows better, whose kernels run beside others.
       choice = choose_for_zone(request, zone, steps, facts, false);
+      // What several steps cost in the small ones cost_of() knows better, whose kernels run beside others.
       if (!choice && (is_largest ? predicted : steps == 1)) choice = choose_for_zone(request, zone, steps, facts, true);
       if (!choice && !is_largest) {
         const LookupTarget target = target_of(request, facts);
