@@ -7,6 +7,8 @@
 #include "stencil_tune/error.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -21,19 +23,24 @@ constexpr std::int64_t kRowsOfTiles = 8;  // tiles of 24, 32, 40 rows span a lay
 
 using Axes = std::array<bool, kMaxRank>;
 
+/// Whether zones are cut along x. Kernels that read rows from global memory make a layer's few cells of a row slowly.
+enum class Rows { whole, cut };
+
 std::int64_t round_down(std::int64_t value, std::int64_t multiple) { return value / multiple * multiple; }
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return round_down(value + multiple - 1, multiple); }
 
-/// The stencil where no cell that is updated lies in a layer of these axes, and the numbers that its fields have in it.
+/// The stencil where no cell that is updated lies in a layer of these axes, and the numbers that its fields have in it;
+/// or one of its stages alone.
 class Simplified {
  public:
-  Simplified(const Stencil& stencil, const Axes& no_layer)
-      : from_(stencil), no_layer_(no_layer), folding_(stencil), folded_(stencil.nodes.size(), -1) {}
+  Simplified(const Stencil& stencil, const Axes& no_layer, std::optional<int> stage = std::nullopt)
+      : from_(stencil), no_layer_(no_layer), stage_(stage), folding_(stencil), folded_(stencil.nodes.size(), -1) {}
 
   Stencil run() && {
-    for (const Stage& stage : from_.stages) {
+    for (std::size_t number = 0; number < from_.stages.size(); ++number) {
       Stage& left = stages_.emplace_back();
-      for (const Update& update : stage.updates) {
+      if (stage_ && at(*stage_) != number) continue;
+      for (const Update& update : from_.stages[number].updates) {
         if (exists(update.output)) left.updates.push_back({update.output, fold(update.expression)});
       }
     }
@@ -47,7 +54,7 @@ class Simplified {
       for (const Update& update : stage.updates) builder_->update(number(update.output), copy(update.expression));
     }
     for (const Rotation& rotation : from_.rotations) {
-      if (kept_.contains(rotation.from)) builder_->rotate(number(rotation.from), number(rotation.to));
+      if (kept_.contains(rotation.from) && !stage_) builder_->rotate(number(rotation.from), number(rotation.to));
     }
     for (const Hold& hold : from_.holds) {
       if (kept_.contains(hold.field)) builder_->hold(number(hold.field), number(hold.layers_of));
@@ -109,7 +116,7 @@ class Simplified {
       }
     }
     for (const Rotation& rotation : from_.rotations) {
-      if (exists(rotation.from)) kept_.insert({rotation.from, rotation.to});
+      if (exists(rotation.from) && !stage_) kept_.insert({rotation.from, rotation.to});
     }
     for (const Hold& hold : from_.holds) {
       if (kept_.contains(hold.field)) kept_.insert(hold.layers_of);
@@ -170,6 +177,7 @@ class Simplified {
 
   const Stencil& from_;
   const Axes& no_layer_;
+  std::optional<int> stage_;
   StencilBuilder folding_;      ///< the whole stencil's nodes, and what becomes of them
   std::vector<NodeId> folded_;  ///< for each node of the whole: what becomes of it; -1 where nobody asked yet
   std::vector<Stage> stages_;   ///< what is left of them
@@ -304,14 +312,14 @@ Piece with_reads(const Problem& step, std::size_t axis, const Piece& piece, cons
   return wide;
 }
 
-/// One piece where the axis has no layers, or no room between them.
-std::vector<Piece> pieces_of(const Problem& step, int steps, ZoneUpdates& updates, std::size_t axis) {
+/// One piece where the axis has no layers, or no room between them, and for whole rows along x.
+std::vector<Piece> pieces_of(const Problem& step, int steps, ZoneUpdates& updates, std::size_t axis, Rows rows) {
   const std::int64_t n = step.extents.n[axis];
   const LayerWidths widths = step.stencil.layers.value_or(LayerWidths{});
   const std::int64_t low = widths.low[axis], high = widths.high[axis];
   const bool has_layers = asks_layers(step.stencil, axis) && (low > 0 || high > 0);
   const std::vector<Piece> whole{{0, n, low, high, !has_layers}};
-  if (!has_layers) return whole;
+  if (!has_layers || (axis == 0 && rows == Rows::whole)) return whole;
   Axes no_layer{};
   no_layer[axis] = true;
   const std::int64_t far = distance_of(step, steps, updates.of(no_layer), axis), sector = sector_of(step, axis);
@@ -397,13 +405,11 @@ Zone make_zone(const Problem& step, int steps, const Pieces& pieces, ZoneUpdates
   return make_zone(step, steps, pieces, updates.of({}));
 }
 
-}  // namespace
-
-std::vector<Zone> zones(const Problem& step, int steps) {
+std::vector<Zone> make_zones(const Problem& step, int steps, Rows rows) {
   if (!asks_layers(step) || has_storage_types(step)) return {};
   ZoneUpdates updates(step, steps);
   std::array<std::vector<Piece>, kMaxRank> pieces;
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) pieces[axis] = pieces_of(step, steps, updates, axis);
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) pieces[axis] = pieces_of(step, steps, updates, axis, rows);
   if (pieces[0].size() * pieces[1].size() * pieces[2].size() == 1) return {};
   std::vector<Zone> zones;
   for (const Piece& z : pieces[2]) {
@@ -415,6 +421,48 @@ std::vector<Zone> zones(const Problem& step, int steps) {
   std::stable_sort(zones.begin(), zones.end(),
                    [](const Zone& a, const Zone& b) { return a.box.cells() > b.box.cells(); });
   return zones;
+}
+
+std::vector<Zone> zones_of_stage(const Problem& step, int stage) {
+  const Axes everywhere{};
+  Simplified alone(step.stencil, everywhere, stage);
+  Stencil stencil = std::move(alone).run();
+  stencil.boundary = step.stencil.boundary;
+  const Problem problem = with_slabs_of(
+      step, make_problem(std::move(stencil), step.type, step.boundaries, step.extents, step.pitch, 1, kWholeStep));
+  std::vector<Zone> all = make_zones(problem, 1, Rows::whole);
+  const auto has_updates = [&](const Zone& zone) {
+    Axes no_layer{};
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+      no_layer[axis] = zone.name.find(kAxisNames[axis]) == std::string::npos;
+    return simplified(problem.stencil, no_layer).has_value();
+  };
+  std::erase_if(all, std::not_fn(has_updates));
+  if (all.empty()) {
+    all.push_back({kInside, problem, std::vector<int>(problem.stencil.fields.size()), {}, updated_box(problem)});
+    std::iota(all.front().fields.begin(), all.front().fields.end(), 0);
+  }
+  const std::vector<int> fields = alone.fields();
+  for (Zone& zone : all) {
+    for (int& field : zone.fields) field = fields[at(field)];
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Zone> zones(const Problem& step, int steps) { return make_zones(step, steps, Rows::cut); }
+
+std::vector<std::vector<Zone>> zone_passes(const Problem& step, int steps) {
+  const auto stages = static_cast<int>(step.stencil.stages.size());
+  std::vector<std::vector<Zone>> passes;
+  if (steps != kByStages) {
+    passes.push_back(zones(step, steps));
+  } else if (stages > 1 && asks_layers(step) && !has_storage_types(step)) {
+    for (int stage = 0; stage < stages; ++stage) passes.push_back(zones_of_stage(step, stage));
+  }
+  const bool has_zones = std::any_of(passes.begin(), passes.end(), [](const auto& zones) { return zones.size() > 1; });
+  return has_zones ? passes : std::vector<std::vector<Zone>>();
 }
 
 std::optional<ZoneStencil> zone_stencil(const Stencil& stencil, std::string_view key) {

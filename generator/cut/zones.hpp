@@ -34,6 +34,14 @@ struct Zone {
 /// Nothing where no update asks for layers, or where the grid is too small to have cells inside.
 std::vector<Zone> zones(const Problem& step, int steps);
 
+/// In place of a number of steps: one step, stage by stage. Then zones see the cells around them that the stage reads,
+/// and no more.
+inline constexpr int kByStages = 0;
+
+/// The zones of each launch that makes so many steps, or of each stage; one launch begins when the one before is done.
+/// Nothing where there are no zones, or the only stage is asked for alone.
+std::vector<std::vector<Zone>> zone_passes(const Problem& step, int steps);
+
 /// What is left of the stencil in a zone at the low end of its layers, where that has this key: winners of zones are
 /// stored under the whole stencil's name.
 struct ZoneStencil {
@@ -47,6 +55,9 @@ inline constexpr int kMostStepsInZones = 8;
 
 /// A zone whose rate nobody knows is taken to need so many times as long for a cell as the others do.
 inline constexpr double kUnknownZoneSlowdown = 6;
+
+/// Share of a grid's cells below which that estimate is good enough for a zone.
+inline constexpr double kSmallZone = 0.004;
 
 /// What is to be tuned for them: each problem once, those of most cells first. Dense in planes.
 std::vector<Problem> zone_problems(const std::vector<Zone>& zones);

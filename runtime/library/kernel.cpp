@@ -84,7 +84,7 @@ void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUs
 
 const StageKernel& Kernel::State::main_stage(int stage) const {
   const StageKernel& alone = stage_at(*this, stage);
-  return stages().size() == 1 && !plan.front().in_zones ? main_stages().front() : alone;
+  return stages().size() == 1 && !plan.front().in_zones() ? main_stages().front() : alone;
 }
 
 Match Kernel::match() const noexcept { return run_evidence().match; }
@@ -97,9 +97,7 @@ const Evidence& Kernel::evidence(int stage) const { return state_->main_stage(st
 
 const Evidence& Kernel::run_evidence() const noexcept { return state_->run_evidence; }
 
-bool Kernel::fuses_stages() const noexcept {
-  return stages() > 1 && (state_->plan.front().in_zones || state_->main_stages().size() == 1);
-}
+bool Kernel::fuses_stages() const noexcept { return stages() > 1 && state_->plan.front().passes() == 1; }
 
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;

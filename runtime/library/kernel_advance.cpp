@@ -163,23 +163,23 @@ void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>&
   StageLaunch{*state_.driver, context_, stage, stream_, buffers_, coefficients_, box, here_}.run();
 }
 
-void KernelRun::launch_zone(const PlanPart& part, std::size_t number, std::size_t zone, CUstream_st* stream) {
+void KernelRun::launch_kernel(const PlanPart& part, std::size_t number, std::size_t kernel, CUstream_st* stream) {
   static const std::optional<Box> kAll;
-  const StageLaunch launch{*state_.driver, context_, part.stages[zone], stream, buffers_, coefficients_, kAll, here_};
-  points_ != nullptr ? points_->launch(number, static_cast<int>(zone), launch) : launch.run();
+  const StageLaunch launch{*state_.driver, context_, part.stages[kernel], stream, buffers_, coefficients_, kAll, here_};
+  points_ != nullptr ? points_->launch(number, kernel, launch) : launch.run();
 }
 
 /// No zone waits for another, and none reads the layers that are copied. The small ones begin first: their few blocks
 /// take long, and leave room for the others'.
-void KernelRun::launch_zones(const PlanPart& part, std::size_t number) {
+void KernelRun::launch_zones(const PlanPart& part, std::size_t number, std::size_t first, std::size_t count) {
   Driver& driver = *state_.driver;
   driver.record_event(sides_.begun, stream_);
   for (CUstream_st* side : sides_.streams) driver.wait_for_event(side, sides_.begun);
-  for (std::size_t zone = part.stages.size() - 1; zone > 0; --zone) {
-    launch_zone(part, number, zone, sides_.streams[zone % sides_.streams.size()]);
+  for (std::size_t zone = count - 1; zone > 0; --zone) {
+    launch_kernel(part, number, first + zone, sides_.streams[zone % sides_.streams.size()]);
   }
-  fill_layers(part.stages.front(), sides_.streams.front());
-  launch_zone(part, number, 0, stream_);
+  fill_layers(part.stages[first], sides_.streams.front());
+  launch_kernel(part, number, first, stream_);
   for (std::size_t i = 0; i < sides_.streams.size(); ++i) {
     driver.record_event(sides_.done[i], sides_.streams[i]);
     driver.wait_for_event(stream_, sides_.done[i]);
@@ -198,21 +198,21 @@ void KernelRun::launch_split(const StageKernel& stage, const Box& early, const S
 }
 
 void KernelRun::launch(const PlanPart& part, std::size_t number, const SplitLaunch* split) {
-  if (split != nullptr && (points_ != nullptr || part.in_zones)) split->arrive();
+  if (split != nullptr && (points_ != nullptr || part.in_zones())) split->arrive();
   turn_pages();
   if (points_ != nullptr) points_->begin(number);
-  if (part.in_zones) launch_zones(part, number);
-  for (std::size_t stage = 0; stage < part.stages.size() && !part.in_zones; ++stage) {
-    const StageKernel& kernel = part.stages[stage];
-    fill_layers(kernel, stream_);
-    if (points_ != nullptr) {
-      const StageLaunch launch{*state_.driver, context_, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
-      points_->launch(number, static_cast<int>(stage), launch);
-    } else if (split != nullptr && stage == 0) {
+  std::size_t first = 0;  // of a pass's kernels
+  for (std::size_t pass = 0; pass < part.passes(); ++pass) {
+    const StageKernel& kernel = part.stages[first];
+    if (part.in_zones()) {
+      launch_zones(part, number, first, part.zones[pass]);
+    } else if (fill_layers(kernel, stream_); split != nullptr && pass == 0 && points_ == nullptr) {
       launch_split(kernel, split->early[number], *split);
     } else {
-      launch_stage(kernel, std::nullopt);
+      launch_kernel(part, number, first, stream_);
     }
+    if (points_ != nullptr) points_->finish_pass(number, pass, buffers_);
+    first += part.in_zones() ? part.zones[pass] : 1;
   }
   here_.step += part.steps;
   buffers_before_ = buffers_;

@@ -20,9 +20,10 @@ constexpr std::int64_t kFewUpdates = std::int64_t{1} << 22;
 constexpr std::int64_t kLaunches = 32;    // a graph has at least: it is launched in the time of a few kernels
 constexpr std::int64_t kMostRounds = 64;  // a graph has at most
 
-bool are_asked_for() {
+bool is_wanted_as_graphs(const PlanPart& part) {
   const char* const value = std::getenv("STENCIL_TUNE_GRAPHS");
-  return value != nullptr && std::string_view(value) == "1";
+  const std::string_view asked = value == nullptr ? "" : value;
+  return asked == "1" || (asked != "0" && part.in_zones());
 }
 
 /// Rounds after which every buffer is where it was, or more than a graph has.
@@ -86,7 +87,7 @@ std::int64_t KernelRun::rounds_of_graph(const PlanPart& part) const {
   const bool is_short = std::any_of(part.stages.begin(), part.stages.end(), [&](const StageKernel& stage) {
     return stage.updated.cells() * part.steps < kFewUpdates;
   });
-  if (!is_short || (is_captured_anew(part) && !part.in_zones) || !is_loaded(part, context_)) return 0;
+  if (!is_short || (is_captured_anew(part) && !part.in_zones()) || !is_loaded(part, context_)) return 0;
   const std::int64_t alike = points_ != nullptr ? points_->rounds_alike(part.steps) : 1;
   const std::int64_t period = std::lcm(rounds_of_turn(part.next), alike);
   const std::int64_t launches = period * std::ssize(part.stages);
@@ -101,7 +102,7 @@ void KernelRun::launch_rounds(const PlanPart& part, std::size_t number, std::int
 
 /// Returns how many of the rounds it made; the others are the caller's.
 std::int64_t KernelRun::launch_as_graphs(const PlanPart& part, std::size_t number, std::int64_t rounds) {
-  if (!are_asked_for() || !histories_.empty()) return 0;
+  if (!is_wanted_as_graphs(part) || !histories_.empty()) return 0;
   Driver& driver = *state_.driver;
   const std::int64_t of_graph = rounds_of_graph(part);
   if (of_graph == 0 || rounds < 3 * of_graph || driver.captures(stream_)) return 0;

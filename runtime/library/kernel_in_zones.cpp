@@ -58,12 +58,14 @@ Window window_of(const Problem& step, const Zone& zone, const StageKernel& kerne
   return window;
 }
 
-/// Places of the zone's outputs among the whole launch's buffers.
+/// Places of the zone's outputs among the whole launch's buffers; a stage's stand in those of its own fields.
 std::vector<int> places_of_outputs(const Zone& zone, int steps, const LaunchBuffers& buffers) {
   std::vector<int> places;
-  for (const int field : kernel_outputs(zone.problem, steps)) {
-    const auto stored = std::find(buffers.stored.begin(), buffers.stored.end(), zone.fields[at(field)]);
-    places.push_back(buffers.outputs[static_cast<std::size_t>(stored - buffers.stored.begin())]);
+  for (const int field : kernel_outputs(zone.problem, std::max(steps, 1))) {
+    const int of_grid = zone.fields[at(field)];
+    const auto stored = std::find(buffers.stored.begin(), buffers.stored.end(), of_grid);
+    places.push_back(steps == kByStages ? of_grid
+                                        : buffers.outputs[static_cast<std::size_t>(stored - buffers.stored.begin())]);
   }
   return places;
 }
@@ -124,6 +126,13 @@ double time_of(const PlanPart& part) {
   return known + kUnknownZoneSlowdown * unknown_cells * known / known_cells;
 }
 
+/// Whether the rate of a zone that is not small is an estimate.
+bool is_estimated(const Problem& step, const PlanPart& part) {
+  return std::any_of(part.stages.begin(), part.stages.end(), [&](const StageKernel& zone) {
+    return !(zone.evidence.gstencils > 0) && cells_of(zone.problem) >= kSmallZone * cells_of(step);
+  });
+}
+
 double rate_of(const Problem& step, const PlanPart& part) { return cells_of(step) / time_of(part); }
 
 }  // namespace
@@ -169,44 +178,53 @@ std::optional<std::vector<Choice>> Library::Impl::choose_for_zones(const Request
 
 std::optional<PlanPart> Library::Impl::make_in_zones(const Request& request, const Problem& step, int steps,
                                                      const DeviceFacts& facts, bool predicted) {
-  const std::vector<Zone> zones = stencil_tune::zones(step, steps);
-  if (zones.empty()) return std::nullopt;
-  const auto choices = choose_for_zones(request, zones, steps, facts, predicted);
-  if (!choices) return std::nullopt;
-  const LaunchBuffers buffers = launch_buffers(step, steps);
-  if (!keeps_arrays_apart(step, steps)) return std::nullopt;
+  const std::vector<std::vector<Zone>> passes = zone_passes(step, steps);
+  if (passes.empty()) return std::nullopt;
   PlanPart part;
-  part.steps = steps;
-  part.next = buffers.next;
-  part.in_zones = true;
+  part.steps = std::max(steps, 1);
+  const LaunchBuffers buffers = launch_buffers(step, part.steps);
+  part.next = steps == kByStages ? buffer_rotation(step.stencil) : buffers.next;
   part.in_background = parts_.compile_in_background;
-  for (std::size_t i = 0; i < zones.size(); ++i) {
-    StageKernel& kernel = part.stages.emplace_back(make_stage(zones[i].problem, (*choices)[i], facts, zones[i].box));
-    add_notes(request, kernel.evidence);
-    for (int& field : kernel.inputs) field = zones[i].fields[at(field)];
-    kernel.outputs = places_of_outputs(zones[i], steps, buffers);
-    kernel.window = window_of(step, zones[i], kernel);
+  for (const std::vector<Zone>& zones : passes) {
+    const auto choices = choose_for_zones(request, zones, part.steps, facts, predicted);
+    if (!choices) return std::nullopt;
+    part.zones.push_back(zones.size());
+    for (std::size_t i = 0; i < zones.size(); ++i) {
+      StageKernel& kernel = part.stages.emplace_back(make_stage(zones[i].problem, (*choices)[i], facts, zones[i].box));
+      add_notes(request, kernel.evidence);
+      for (int& field : kernel.inputs) field = zones[i].fields[at(field)];
+      kernel.outputs = places_of_outputs(zones[i], steps, buffers);
+      kernel.window = window_of(step, zones[i], kernel);
+    }
   }
+  if (steps != kByStages && !keeps_arrays_apart(step, steps)) return std::nullopt;
+  const std::string how =
+      steps == kByStages ? "stage by stage" : fmt::format("{} step{} at once", steps, steps == 1 ? "" : "s");
   std::vector<std::string>& notes = part.stages.front().evidence.notes;
-  notes.insert(notes.begin(),
-               fmt::format("the grid is made in {} zones, by their layers, {} step{} at once: about {:.1f} GStencil/s",
-                           zones.size(), steps, steps == 1 ? "" : "s", rate_of(step, part)));
+  notes.insert(notes.begin(), fmt::format("the grid is made in {} zones, by their layers, {}: about {:.1f} GStencil/s",
+                                          passes.front().size(), how, rate_of(step, part)));
   return part;
 }
 
 double Kernel::State::known_rate() const {
-  return plan.front().in_zones ? rate_of(step, plan.front()) : stencil_tune::known_rate(main_stages());
+  return plan.front().in_zones() ? rate_of(step, plan.front()) : stencil_tune::known_rate(main_stages());
 }
 
 bool Library::Impl::make_in_zones(const Request& request, Kernel::State& state, const DeviceFacts& facts) {
   const Problem& step = state.step;
-  if (!asks_layers(step) || !step.step.obstacle.empty()) return false;
+  if (!asks_layers(step)) return false;
   // The fastest, and the fastest of fewer steps: a run has few left for it that the stages have to make one by one.
+  // Estimates take second place: zones whose cells were never timed may need twenty times as long for one.
   std::optional<PlanPart> best, shorter;
+  const auto is_better = [&](const PlanPart& a, const PlanPart& b) {
+    const bool a_known = !is_estimated(step, a), b_known = !is_estimated(step, b);
+    return a_known == b_known ? time_of(a) < time_of(b) : a_known;
+  };
   const auto look_for_best = [&](bool predicted) {
-    for (int steps = 1; steps <= std::min(kMostStepsInZones, request.steps); ++steps) {
+    const int most = step.step.obstacle.empty() ? std::min(kMostStepsInZones, request.steps) : kByStages;
+    for (int steps = kByStages; steps <= most; ++steps) {
       auto part = make_in_zones(request, step, steps, facts, predicted);
-      if (!part || (best && time_of(*part) >= time_of(*best))) continue;
+      if (!part || (best && !is_better(*part, *best))) continue;
       shorter = std::exchange(best, std::move(part));
     }
   };

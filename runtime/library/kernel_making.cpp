@@ -4,6 +4,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/points/tile_points.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/layer_arrays.hpp"
 #include "generator/stencil/measures.hpp"
 #include "generator/stencil/passes.hpp"
@@ -56,7 +57,7 @@ const Evidence& worst_of(const Kernel::State& state) {
   constexpr double kSmallZone = 0.02;  // share of the cells
   const double small = kSmallZone * static_cast<double>(state.step.extents.cells());
   const auto badness = [&](const StageKernel& stage) {
-    const bool is_small = state.plan.front().in_zones && static_cast<double>(stage.updated.cells()) < small;
+    const bool is_small = state.plan.front().in_zones() && static_cast<double>(stage.updated.cells()) < small;
     return is_small ? Match::exact : stage.evidence.match;
   };
   const auto worst = std::max_element(
@@ -78,7 +79,7 @@ Evidence run_evidence_of(const Kernel::State& state) {
   }
   run.gstencils = state.known_rate();
   run.share = run.gstencils > 0 ? ceilings / time : 0;
-  if (run.gstencils > 0 && !state.plan.front().in_zones) {
+  if (run.gstencils > 0 && !state.plan.front().in_zones()) {
     run.notes.insert(
         run.notes.begin(),
         fmt::format("a step takes {} kernels one after another, and the rate is that of all", main.size()));
@@ -140,12 +141,28 @@ double rate_on_grid(const std::vector<StageKernel>& stages, const LookupTarget& 
 // wait for each other.
 constexpr int kSideStreams = 7;
 
-/// The first kernel of a part in zones sees to the layers of all.
-std::vector<HeldOutput> held_by(const Problem& step, const PlanPart& part, const StageKernel& stage) {
-  if (!part.in_zones) return held_outputs(step, kernel_outputs(stage.problem, part.steps), stage.outputs);
-  if (&stage != &part.stages.front()) return {};
-  const LaunchBuffers buffers = launch_buffers(step, part.steps);
-  return held_outputs(step, buffers.stored, buffers.outputs);
+/// The first kernel of a pass in zones sees to the layers of all.
+void hold_layers(const Problem& step, PlanPart& part) {
+  if (!part.in_zones()) {
+    for (StageKernel& stage : part.stages)
+      stage.held = held_outputs(step, kernel_outputs(stage.problem, part.steps), stage.outputs);
+    return;
+  }
+  auto zone = part.stages.begin();
+  for (const std::size_t count : part.zones) {
+    StageKernel& first = *zone;
+    std::map<int, int> places;  // of what the pass stores
+    for (const auto end = zone + static_cast<std::ptrdiff_t>(count); zone != end; ++zone) {
+      const std::vector<int> stored = kernel_outputs(zone->problem, part.steps);
+      for (std::size_t i = 0; i < stored.size(); ++i) places[zone->window->fields[at(stored[i])]] = zone->outputs[i];
+    }
+    std::vector<int> fields, outputs;
+    for (const auto& [field, place] : places) {
+      fields.push_back(field);
+      outputs.push_back(place);
+    }
+    first.held = held_outputs(step, fields, outputs);
+  }
 }
 
 bool holds_layers(const Problem& step) {
@@ -233,15 +250,13 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   if (state->driver != nullptr) {
     if (request.stencil.measures) state->measuring = make_measuring(state->step, facts);
     state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes(),
-                                                     state->plan.front().in_zones ? kSideStreams : 0,
+                                                     state->plan.front().in_zones() ? kSideStreams : 0,
                                                      state->measuring ? state->measuring->scratch_bytes() : 0);
     state->layers = make_layer_copier(*state, facts);
   }
   for (PlanPart& part : state->plan) {
+    if (holds_layers(state->step)) hold_layers(state->step, part);
     for (StageKernel& stage : part.stages) {
-      if (holds_layers(state->step)) {
-        stage.held = held_by(state->step, part, stage);
-      }
       stage.boxes = std::make_unique<BoxLaunches>(request.extents.rank, state->plan.front().steps);
     }
   }

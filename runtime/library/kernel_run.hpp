@@ -55,10 +55,10 @@ class KernelRun {
   std::int64_t rounds_of_graph(const PlanPart& part) const;
   bool is_captured_anew(const PlanPart& part) const;  ///< parameters differ from graph to graph
   void launch_rounds(const PlanPart& part, std::size_t number, std::int64_t rounds);
-  void launch_zones(const PlanPart& part, std::size_t number);
+  void launch_zones(const PlanPart& part, std::size_t number, std::size_t first, std::size_t count);
   void fill_layers(const StageKernel& stage, CUstream_st* stream);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
-  void launch_zone(const PlanPart& part, std::size_t number, std::size_t zone, CUstream_st* stream);
+  void launch_kernel(const PlanPart& part, std::size_t number, std::size_t kernel, CUstream_st* stream);
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
   const Kernel::State& state_;

@@ -61,9 +61,14 @@ struct PlanPart {
   std::vector<int> next{};            ///< [place]: whose buffer stands there afterwards
   bool in_background = false;         ///< until it is compiled, runs go without it
   bool shares_passes = false;         ///< a kernel makes several stages, but not all
-  bool in_zones = false;              ///< each of `stages` makes all of it, in a zone of the grid
-  bool for_points = false;            ///< runs without points have faster ones; compiled where points are placed
-  double time = 0;                    ///< of its steps; 0: a run has as many of the parts before it as have room
+  /// Where kernels make zones of the grid: how many of `stages` run side by side, launch after launch.
+  std::vector<std::size_t> zones{};
+  bool for_points = false;  ///< runs without points have faster ones; compiled where points are placed
+  double time = 0;          ///< of its steps; 0: a run has as many of the parts before it as have room
+
+  bool in_zones() const { return !zones.empty(); }
+  /// Launches that wait for each other.
+  std::size_t passes() const { return in_zones() ? zones.size() : stages.size(); }
 };
 
 /// Does not change after lookup made it, but for what LoadedKernel and BoxLaunches guard themselves.

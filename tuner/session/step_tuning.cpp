@@ -190,8 +190,7 @@ StepWinners winners_of(const StepTuning& tuning) {
 namespace {
 
 ReportRow zones_row(const Problem& step, const ZonedSteps& zoned) {
-  return {fmt::format("zones, {} step{}", zoned.steps, zoned.steps == 1 ? "" : "s"), in_zones(step, zoned),
-          "not every zone has a winner"};
+  return {"zones, " + said(zoned.steps), in_zones(step, zoned), "not every zone has a winner"};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
+#include "generator/candidates/space.hpp"
 #include "generator/cut/zones.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
 #include "tuner/session/divided_budget.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <span>
 
 namespace stencil_tune {
@@ -22,35 +24,39 @@ constexpr int kMostRounds = 3;          // numbers of steps whose largest zone i
 constexpr double kLeastLargestS = 16;   // seconds of the largest zone for one of them
 constexpr double kLargestShare = 0.4;   // the largest zones' share of the budget
 constexpr std::size_t kManyFields = 4;  // that steps change; of more two steps are begun with in planes too
-/// Shares of the cells below which a zone is not tuned, and below which it is for the best number of steps alone.
-constexpr double kTinyZone = 0.00005, kSmallZone = 0.004;
-constexpr double kSmallShare = 0.2;  // the small ones' share of the budget
-constexpr double kLeastSmallS = 10;  // seconds of one: its first candidates compile for as long as others'
-constexpr double kEqualShare = 0.7;  // what all zones of a round share alike; the rest goes by their cells
+constexpr double kTinyZone = 0.00005;   // share of the cells below which a zone is not tuned
+constexpr double kSmallShare = 0.2;     // the small ones' share of the budget
+constexpr double kLeastSmallS = 10;     // seconds of one: its first candidates compile for as long as others'
+constexpr double kEqualShare = 0.7;     // what all zones of a round share alike; the rest goes by their cells
 /// Zones that run at once while one is timed: others fill what the last blocks of a launch leave idle.
 constexpr double kLeastBeside = 2, kMostBeside = 16;
 constexpr double kLayerWeight = 6;  // a cell in a layer beside one inside: slower, and less is known of it
 
 double cells_of(const Problem& problem) { return static_cast<double>(updated_box(problem).cells()); }
 
+/// How many steps a launch of these zones makes.
+int steps_of_launch(const ZonedSteps& zoned) { return std::max(zoned.steps, 1); }
+
 /// Those that are worth a session.
 std::vector<ZonedSteps::Part> parts_of(const Problem& step, int steps) {
-  const std::vector<Zone> all = zones(step, steps);
   std::vector<ZonedSteps::Part> parts;
-  const double in_layers = cells_of(step) - cells_of(all.empty() ? step : all.front().problem);
-  for (const Problem& problem : zone_problems(all)) {
-    if (cells_of(problem) < kTinyZone * cells_of(step)) continue;
-    const double beside = std::clamp(std::round(in_layers / cells_of(problem)), kLeastBeside, kMostBeside);
-    ZonedSteps::Part part{
-        .name = "", .zones = 0, .problem = problem, .beside = static_cast<int>(beside), .winner = std::nullopt};
-    for (const Zone& zone : all) {
-      if (zone.problem.extents != problem.extents || zone.problem.stencil.fields != problem.stencil.fields) continue;
-      part.name = zone.name;
-      ++part.zones;
+  for (const std::vector<Zone>& all : zone_passes(step, steps)) {
+    const std::size_t first = parts.size();
+    const double in_layers = cells_of(step) - cells_of(all.front().problem);
+    for (const Problem& problem : zone_problems(all)) {
+      if (cells_of(problem) < kTinyZone * cells_of(step)) continue;
+      const double beside = std::clamp(std::round(in_layers / cells_of(problem)), kLeastBeside, kMostBeside);
+      ZonedSteps::Part part{
+          .name = "", .zones = 0, .problem = problem, .beside = static_cast<int>(beside), .winner = std::nullopt};
+      for (const Zone& zone : all) {
+        if (zone.problem.extents != problem.extents || zone.problem.stencil.fields != problem.stencil.fields) continue;
+        part.name = zone.name;
+        ++part.zones;
+      }
+      parts.push_back(part);
     }
-    parts.push_back(part);
+    if (parts.size() > first) parts[first].is_largest = true;
   }
-  if (!parts.empty()) parts.front().is_largest = true;
   return parts;
 }
 
@@ -109,10 +115,11 @@ auto most_promising(const Problem& step, const std::vector<ZonedSteps>& all) {
 std::vector<ZonedSteps> found_before(const Problem& step, const Target& target, Objective objective,
                                      Database& database) {
   std::vector<ZonedSteps> found;
-  for (int steps = 1; steps <= std::min(kMostStepsInZones, step.steps); ++steps) {
+  for (int steps = kByStages; steps <= std::min(kMostStepsInZones, step.steps); ++steps) {
     ZonedSteps zoned{.steps = steps, .parts = parts_of(step, steps)};
     for (ZonedSteps::Part& part : zoned.parts) {
-      const Objective raced_by = race_objective(objective_of(part, objective), steps, target.predicted());
+      const Objective raced_by =
+          race_objective(objective_of(part, objective), steps_of_launch(zoned), target.predicted());
       const auto winner = WinnerStore(database).find(problem_key(part.problem), target.gpu(), raced_by);
       if (winner) part.winner = winner->trial;
     }
@@ -158,46 +165,67 @@ void put(ZonedSteps zoned, std::vector<ZonedSteps>& all) {
 
 }  // namespace
 
-std::optional<int> next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried) {
+bool have_kernels(const Problem& step, int steps, Limits limits) {
+  limits.least_fused_steps = steps;
+  const std::vector<Problem> problems = zone_problems(zones(step, steps));
+  return !problems.empty() && std::all_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+    std::mt19937_64 random(1);
+    return Space(problem, limits).sample(random).has_value();
+  });
+}
+
+std::optional<int> next_steps(int first, int most, const Problem& step, const std::vector<ZonedSteps>& tried) {
   const bool has_best = !tried.empty() && promise_of(step, *most_promising(step, tried)) > 0;
-  const int best = has_best ? most_promising(step, tried)->steps : first;
+  const int best = has_best ? most_promising(step, tried)->steps : std::min(first, most);
   for (const int steps : {has_best ? best + 1 : best, best - 1, 1}) {
     const bool is_known =
         std::any_of(tried.begin(), tried.end(), [&](const auto& each) { return each.steps == steps; });
-    if (steps >= 1 && steps <= std::min(step.steps, kMostStepsInZones) && !is_known) return steps;
+    if (steps >= 1 && steps <= most && !is_known) return steps;
   }
   return std::nullopt;
 }
 
-bool has_zones(const Problem& step) { return step.step.obstacle.empty() && !zones(step, 1).empty(); }
+bool has_zones(const Problem& step) {
+  return is_whole_step(step) && !zone_passes(step, step.step.obstacle.empty() ? 1 : kByStages).empty();
+}
 
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer) {
   std::vector<ZonedSteps> all = found_before(step, target, settings.session.objective, database), tried;
   DividedBudget budgets(settings);
   const int first = first_steps(step, target, database);
+  int most = step.step.obstacle.empty() ? std::min(step.steps, kMostStepsInZones) : 0;
   const int rounds = rounds_within(settings.session.budget_s);
   const auto tune = [&](ZonedSteps& zoned, const auto& is_wanted, const TuningSettings& of_them, double least_s) {
     std::vector<ZonedSteps::Part*> parts;
     for (ZonedSteps::Part& part : zoned.parts) {
       if (is_wanted(part)) parts.push_back(&part);
     }
-    const double most = std::max(1.0, of_them.session.budget_s / least_s);
-    if (static_cast<double>(parts.size()) > most) parts.resize(static_cast<std::size_t>(most));
+    const double fitting = std::max(1.0, of_them.session.budget_s / least_s);
+    if (static_cast<double>(parts.size()) > fitting) parts.resize(static_cast<std::size_t>(fitting));
     Target of_steps = target;
-    of_steps.limits.least_fused_steps = zoned.steps;
+    of_steps.limits.least_fused_steps = steps_of_launch(zoned);
     tune_parts(parts, of_steps, of_them, database, observer);
   };
   const auto small = [&](const ZonedSteps::Part& part) { return !part.is_largest && is_small(step, part); };
   const auto largest = [](const ZonedSteps::Part& part) { return part.is_largest; };
   const auto large = [&](const ZonedSteps::Part& part) { return !part.is_largest && !is_small(step, part); };
   for (int round = 0; round < rounds && !*settings.stop; ++round) {
-    const std::optional<int> steps = next_steps(step, first, tried);
+    std::optional<int> steps = next_steps(first, most, step, tried);
+    while (steps && !have_kernels(step, *steps, target.limits)) {
+      most = *steps - 1;
+      steps = next_steps(first, most, step, tried);
+    }
     if (!steps) break;
     ZonedSteps zoned{.steps = *steps, .parts = parts_of(step, *steps)};
     if (zoned.parts.empty()) break;
     tune(zoned, largest, budgets.next(kLargestShare / rounds), 0);
     tried.push_back(std::move(zoned));
+  }
+  ZonedSteps by_stages{.steps = kByStages, .parts = parts_of(step, kByStages)};
+  if (tried.empty() && !by_stages.parts.empty() && !*settings.stop) {
+    tune(by_stages, largest, budgets.next(kLargestShare), 0);
+    tried.push_back(std::move(by_stages));
   }
   const auto chosen = most_promising(step, tried);
   if (chosen != tried.end() && promise_of(step, *chosen) > 0) {
@@ -209,6 +237,8 @@ std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target,
     tune(*best, small, budgets.next(kSmallShare), kLeastSmallS);
   return all;
 }
+
+std::string said(int steps) { return steps == kByStages ? "stages" : counted(steps, "step"); }
 
 std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned) {
   double time = 0, cells = 0, unknown_cells = 0;
@@ -222,7 +252,7 @@ std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned
     const std::string code = fmt::format("{} {}", part.name, part.winner->code);
     if (!whole) {
       whole = part.winner;
-      whole->code = fmt::format("{} in zones: {}", counted(zoned.steps, "step"), code);
+      whole->code = fmt::format("{} in zones: {}", said(zoned.steps), code);
     } else {
       whole->code += ", " + code;
       whole->registers = std::max(whole->registers, part.winner->registers);
@@ -231,7 +261,9 @@ std::optional<TrialRecord> in_zones(const Problem& step, const ZonedSteps& zoned
     }
   }
   if (!whole) return std::nullopt;
-  for (const Zone& zone : zones(step, zoned.steps)) unknown_cells += cells_of(zone.problem);
+  for (const std::vector<Zone>& pass : zone_passes(step, zoned.steps)) {
+    for (const Zone& zone : pass) unknown_cells += cells_of(zone.problem);
+  }
   unknown_cells -= cells;
   time += kUnknownZoneSlowdown * unknown_cells * time / cells;
   whole->id = 0;

@@ -12,27 +12,34 @@ namespace stencil_tune {
 
 /// What zones' sessions found for so many steps at once.
 struct ZonedSteps {
-  int steps = 1;
+  int steps = 1;  ///< or kByStages
   struct Part {
     std::string name;  ///< Zone::name
     int zones = 1;     ///< how many the problem stands for
     Problem problem;
     int beside = 1;  ///< so many run at once while one is timed: two, or as many as fill what stands in layers
     std::optional<TrialRecord> winner;
-    bool is_largest = false;  ///< the inside, where the grid has room for one
+    bool is_largest = false;  ///< of its launch: the inside, where the grid has room for one
   };
-  std::vector<Part> parts;  ///< those of most cells first; the smallest are not tuned
+  std::vector<Part> parts;  ///< those of most cells first, of each stage; the smallest are not tuned
 };
+
+/// "2 steps", "stages".
+std::string said(int steps);
 
 /// Whether the step's grid has zones.
 bool has_zones(const Problem& step);
 
-/// For how many steps the largest zone is tuned next: first, then more while they promise more, else fewer. Nothing
-/// where all around the most promising are known.
-std::optional<int> next_steps(const Problem& step, int first, const std::vector<ZonedSteps>& tried);
+/// Whether each zone has a candidate that makes so many steps in one launch.
+bool have_kernels(const Problem& step, int steps, Limits limits);
+
+/// For how many steps the largest zone is tuned next: first, then more while they promise more, else fewer; at most so
+/// many. Nothing where all around the most promising are known.
+std::optional<int> next_steps(int first, int most, const Problem& step, const std::vector<ZonedSteps>& tried);
 
 /// Until the budget is spent. The largest zone says how many steps are made at once: their number climbs for as long as
-/// more promises more. The others are tuned for that number alone.
+/// more promises more. The others are tuned for that number alone. Stage by stage where no kernel fuses the stages of
+/// each zone.
 std::vector<ZonedSteps> tune_in_zones(const Problem& step, const Target& target, const TuningSettings& settings,
                                       Database& database, SessionObserver& observer);
 

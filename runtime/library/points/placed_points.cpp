@@ -33,9 +33,8 @@ constexpr std::size_t kMostLaunches = 16;
 constexpr std::ptrdiff_t kMostShared = 4 * kPointThreads;
 
 bool fuses(const PlanPart& part) {
-  return (part.stages.size() == 1 || part.in_zones) &&
-         std::all_of(part.stages.begin(), part.stages.end(),
-                     [](const StageKernel& stage) { return stage.tuning.family->fuses_steps; });
+  return part.passes() == 1 && std::all_of(part.stages.begin(), part.stages.end(),
+                                           [](const StageKernel& stage) { return stage.tuning.family->fuses_steps; });
 }
 
 bool contains(const Box& box, const std::array<std::int64_t, kMaxRank>& cell) {
@@ -151,7 +150,7 @@ class PlacementWriter {
 
   PartPoints place(const PlanPart& part) {
     if (part.for_points && points_.source_cells.empty() && points_.receiver_cells.empty()) return {.takes_part = false};
-    const bool in_stages = !part.in_zones && part.stages.size() == problem_.stencil.stages.size();
+    const bool in_stages = part.passes() == problem_.stencil.stages.size();
     const PartPoints after_steps{.takes_part = part.steps == 1 && (in_stages || sources_come_last())};
     if (!fuses(part)) return after_steps;
     PartPoints result;

@@ -42,14 +42,15 @@ PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, con
   if (steps / points.every > 0 && points.receivers > 0) check_address(kernel, "records", data.records);
 }
 
-void PointRun::launch(std::size_t part, int stage, const StageLaunch& launch) {
+void PointRun::launch(std::size_t part, std::size_t kernel, const StageLaunch& launch) {
   const PartPoints& points = points_.parts[part];
-  if (!points.fused.empty()) {
-    return launch_fused(points, static_cast<std::size_t>(stage), kernel_.plan[part].steps, launch);
-  }
-  launch.run();
-  const auto number = static_cast<std::size_t>(stage);
-  if (number + 1 < points_.sources_of.size()) launch_points(number, launch.buffers, {});
+  if (points.fused.empty()) return launch.run();
+  launch_fused(points, kernel, kernel_.plan[part].steps, launch);
+}
+
+void PointRun::finish_pass(std::size_t part, std::size_t pass, std::span<void* const> buffers) {
+  const bool is_last = pass + 1 >= points_.sources_of.size();
+  if (points_.parts[part].fused.empty() && !is_last) launch_points(pass, buffers, {});
 }
 
 void PointRun::finish(std::size_t part, std::span<void* const> before, std::span<void* const> after) {

@@ -26,9 +26,11 @@ class PointRun {
     if (waiting_.part != &points_.parts[part]) sum_captured();
   }
 
-  /// A launch of the part: all its steps with their points, in a zone where it has such; or a stage and then its
-  /// sources, but for those of the last one.
-  void launch(std::size_t part, int stage, const StageLaunch& launch);
+  /// A launch of the part's kernel, with the points of its steps where these are fused.
+  void launch(std::size_t part, std::size_t kernel, const StageLaunch& launch);
+
+  /// Adds the sources of a stage that is not the last.
+  void finish_pass(std::size_t part, std::size_t pass, std::span<void* const> buffers);
 
   /// Adds the last stage's sources and records what the part's steps left; buffers change places in between. Fused
   /// steps have added theirs, and may be recorded later.

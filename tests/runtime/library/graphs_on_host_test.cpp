@@ -22,12 +22,17 @@ class GraphsOnHost : public TunedZones {
   void expect_same(const Problem& problem, Kernel& kernel, int steps, int graphs, int updated,
                    const PointList& list = {}) {
     const auto run = [&] { return result_of(problem, kernel, steps, list); };
-    unsetenv("STENCIL_TUNE_GRAPHS");
+    setenv("STENCIL_TUNE_GRAPHS", "0", 1);
     driver_.graphs = {};
     driver_.launched = 0;
     const RunResult expected = run();
     const int launched = std::exchange(driver_.launched, 0);
-    EXPECT_EQ(driver_.graphs.launched, 0) << "unasked";
+    EXPECT_EQ(driver_.graphs.launched, 0) << "forbidden";
+    unsetenv("STENCIL_TUNE_GRAPHS");
+    EXPECT_TRUE(run() == expected);
+    EXPECT_EQ(driver_.graphs.launched, asks_layers(problem) ? graphs : 0) << "unasked";
+    driver_.graphs = {};
+    driver_.launched = 0;
     setenv("STENCIL_TUNE_GRAPHS", "1", 1);
     EXPECT_TRUE(run() == expected);
     EXPECT_EQ(driver_.graphs.launched, graphs);
@@ -74,11 +79,11 @@ TEST_F(GraphsOnHost, WhatFailsIsLaunchedOneByOne) {
   const auto expect_right = [&](const char* definition, std::initializer_list<std::pair<const char*, int>> failures) {
     const Problem problem = layered(definition, kGraphGrid, "4", Boundary::hold);
     Kernel kernel = prepared(problem, {2});
-    unsetenv("STENCIL_TUNE_GRAPHS");
+    setenv("STENCIL_TUNE_GRAPHS", "0", 1);
     driver_.launched = 0;
     const RunResult expected = result_of(problem, kernel, kSteps);
     const int launched = driver_.launched;
-    setenv("STENCIL_TUNE_GRAPHS", "1", 1);
+    unsetenv("STENCIL_TUNE_GRAPHS");
     for (const auto& [what, after] : failures) {
       SCOPED_TRACE(std::string(what) + " after " + std::to_string(after));
       driver_.graphs = {};
@@ -105,8 +110,9 @@ TEST_F(GraphsOnHost, WhatTheUserCapturesIsOneGraph) {
   const PointList list = some_points(problem, 1);
   constexpr int kSteps = 3 * 13 + 2;
   EXPECT_EQ(kernel.place_points(list).fused_steps(), 3);
+  setenv("STENCIL_TUNE_GRAPHS", "0", 1);
   const RunResult expected = result_of(problem, kernel, kSteps, list);
-  setenv("STENCIL_TUNE_GRAPHS", "1", 1);
+  unsetenv("STENCIL_TUNE_GRAPHS");
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(result_of(problem, kernel, kSteps, list, Launched::from_graph) == expected);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "no graph within it was tried";

@@ -57,10 +57,34 @@ inline Problem layered(const char* definition, const Extents& extents, const cha
   return make_problem(std::move(stencil), type, {boundary, boundary, boundary}, extents, 0, 1, kWholeStep);
 }
 
+/// Two stages, of which the second reads what the first leaves, both in the layers of both axes.
+inline constexpr const char* kStaggered = R"toml(
+name = "staggered"
+rank = 2
+fields = ["v", "p", "k", "qx(x in layer)", "qy(y in layer)", "rx(x in layer)", "v_next", "p_next",
+          "qx_next(x in layer)", "qy_next(y in layer)", "rx_next(x in layer)"]
+[let]
+fx = "select(x_in_layer, 0.5*qx + 0.1*(p[x+1] - p), 0)"
+fy = "select(y_in_layer, 0.5*qy + 0.1*(v_next - v_next[y-1]), 0)"
+[[stage]]
+qx_next = "fx"
+v_next = "0.9*v + 0.2*(p[x+1] - p + p[y+2] - p) + fx"
+[[stage]]
+qy_next = "fy"
+rx_next = "0.25*rx + 0.1*(v_next[x-2] - v_next)"
+p_next = "0.9*p + k*(v_next - v_next[x-1] + v_next - v_next[y-1]) + fy - rx"
+[rotate]
+v_next = "v"
+p_next = "p"
+qx_next = "qx"
+qy_next = "qy"
+rx_next = "rx"
+)toml";
+
 class TunedZones : public SystemsOnHost {
  protected:
   /// A library in which problems of so many steps have a winner that fuses all of them: all problems, or those of no
-  /// layer ("inside"). Flat ones are walked through along y.
+  /// layer ("inside"), or of one stage ("stages"). Flat ones are walked through along y.
   /// wanted: the code of a candidate that zones take where it is legal.
   Kernel lookup_tuned(const Problem& step, std::set<int> steps, std::string_view known = "all",
                       std::string_view wanted = "") {
@@ -69,7 +93,9 @@ class TunedZones : public SystemsOnHost {
     parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
     parts.winners = [this, steps, known, wanted, whole = step.extents](const Problem& problem, const std::string&) {
       const int fused = problem.steps;
-      if (steps.count(fused) == 0 || (known == "inside" && asks_layers(problem))) return std::vector<WinnerRecord>();
+      const bool inside_alone = known == "inside" || (known == "two whole, three inside" && fused == 3);
+      if (steps.count(fused) == 0 || (inside_alone && asks_layers(problem))) return std::vector<WinnerRecord>();
+      if (known == "stages" && problem.stencil.stages.size() > 1) return std::vector<WinnerRecord>();
       const bool fuses = fused > 1 || problem.stencil.stages.size() > 1;
       auto tuning = default_candidate(family_named(fuses ? "system" : "direct"), problem, {});
       if (!tuning) return std::vector<WinnerRecord>();

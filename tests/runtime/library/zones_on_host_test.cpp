@@ -143,6 +143,30 @@ TEST_F(ZonesOnHost, ARunInZonesIsThatOfTheWholeGrid) {
   }
 }
 
+TEST_F(ZonesOnHost, StageByStageARunInZonesIsThatOfTheWholeGrid) {
+  using enum Boundary;
+  for (const auto& [definition, boundary, layers, zones] : {Case{kStaggered, hold, "9", 1 + 3},
+                                                            {kStaggered, reflect, "x=6:0,y=0:8", 1 + 2},
+                                                            {kStaggered, zero, "x=0,y=7", 1 + 3},
+                                                            {kAbsorbed, hold, "9", 3 + 3}}) {
+    for (const bool slabs : {false, true}) {
+      const Problem problem = with_slabs(layered(definition, {2, {152, 91, 1}}, layers, boundary), slabs);
+      SCOPED_TRACE(fmt::format("{} {} {} {}", problem.stencil.name, name(boundary), layers, slabs));
+      Kernel kernel = lookup_tuned(problem, {1}, "stages");
+      const std::string sentence = kernel.run_evidence().sentence();
+      EXPECT_NE(sentence.find(fmt::format("by their layers, stage by stage: about {:.1f} GStencil/s",
+                                          kernel.run_evidence().gstencils)),
+                std::string::npos)
+          << sentence;
+      EXPECT_FALSE(kernel.fuses_stages());
+      kernel.prepare();
+      driver_.launched = 0;
+      expect_right(problem, kernel, 3);
+      EXPECT_EQ(driver_.launched, 3 * zones);
+    }
+  }
+}
+
 /// Zones whose winner nobody knows have a kernel all the same.
 TEST_F(ZonesOnHost, OneInThreeAxesOfWhichOnlyTheInsideIsKnown) {
   const Problem problem = layered(kThreeAxes, {3, {72, 24, 22}}, "x=5,y=3,z=0:4", Boundary::zero);
@@ -163,6 +187,14 @@ TEST_F(ZonesOnHost, WhatIsLeftOfARunIsMadeByZonesOfFewerSteps) {
     expect_right(problem, kernel, steps);
     EXPECT_EQ(driver_.launched, launches * 9);
   }
+}
+
+/// By its rate alone the inside of more steps promises more.
+TEST_F(ZonesOnHost, ZonesWhoseRateNobodyKnowsTakeSecondPlace) {
+  const Problem problem = layered(kSponge, {2, {4000, 4000, 1}}, "8", Boundary::zero);
+  EXPECT_EQ(lookup_tuned(problem, {2, 3}, "all").fused_steps(), 3);
+  EXPECT_EQ(lookup_tuned(problem, {3}, "inside").fused_steps(), 3);
+  EXPECT_EQ(lookup_tuned(problem, {2, 3}, "two whole, three inside").fused_steps(), 2);
 }
 
 TEST_F(ZonesOnHost, AFaceAlongZIsWalkedThroughAlongY) {
@@ -210,13 +242,15 @@ TEST_F(ZonesOnHost, SourcesAndReceiversAreThoseOfTheWholeGrid) {
     kernel.advance_with_points(points, {series.data(), records.data()}, nullptr, fields, kSteps);
     return std::pair(points.fused_steps(), records);
   };
-  const auto [fused, found] = run(lookup_tuned(problem, {2}));
   const auto [single, expected] = run(lookup(problem, {}));
-  EXPECT_EQ(fused, 2);
   EXPECT_EQ(single, 1);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    ASSERT_NEAR(found[i], expected[i], 1e-12) << "record " << i / static_cast<std::size_t>(list.receivers)
-                                              << ", receiver " << i % static_cast<std::size_t>(list.receivers);
+  for (const auto& [steps, known] : {std::pair{2, "all"}, {1, "stages"}}) {
+    const auto [fused, found] = run(lookup_tuned(problem, {steps}, known));
+    EXPECT_EQ(fused, steps);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(found[i], expected[i], 1e-12) << known << ", record " << i / static_cast<std::size_t>(list.receivers)
+                                                << ", receiver " << i % static_cast<std::size_t>(list.receivers);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include "generator/cut/zones.hpp"
 #include "generator/definition/definition.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace stencil_tune {
@@ -64,16 +65,42 @@ TEST(ZoneTuning, NothingIsMadeInZonesOfWhichOneHasNoWinner) {
 
 TEST(ZoneTuning, TheLargestZoneSaysHowManyStepsAreMadeAtOnce) {
   const Problem step = layered(100);  // a tenth of the cells lies in layers, or close to them
-  EXPECT_EQ(next_steps(step, 2, {}), 2);
-  EXPECT_EQ(next_steps(step, 2, {won(step, 100)}), 3);
-  EXPECT_EQ(next_steps(step, 2, {won(step, 100), won(step, 130, 3)}), 4);
-  EXPECT_EQ(next_steps(step, 2, {won(step, 100), won(step, 101, 3)}), 1)
+  EXPECT_EQ(next_steps(2, 8, step, {}), 2);
+  EXPECT_EQ(next_steps(2, 8, step, {won(step, 100)}), 3);
+  EXPECT_EQ(next_steps(2, 8, step, {won(step, 100), won(step, 130, 3)}), 4);
+  EXPECT_EQ(next_steps(2, 8, step, {won(step, 100), won(step, 101, 3)}), 1)
       << "layers would lose more than the inside gains";
-  EXPECT_EQ(next_steps(step, 2, {won(step, 100), won(step, 101, 3), won(step, 60, 1)}), std::nullopt)
+  EXPECT_EQ(next_steps(2, 8, step, {won(step, 100), won(step, 101, 3), won(step, 60, 1)}), std::nullopt)
       << "all around are known";
   ZonedSteps failed = won(step, 100);
   failed.parts.front().winner.reset();
-  EXPECT_EQ(next_steps(step, 2, {failed}), 1);
+  EXPECT_EQ(next_steps(2, 8, step, {failed}), 1);
+  EXPECT_EQ(next_steps(4, 2, step, {}), 2) << "of more steps no kernel is legal";
+  EXPECT_EQ(next_steps(4, 2, step, {won(step, 100)}), 1);
+}
+
+/// Eight steps of a chain of sixteen fields keep more than shared memory holds, be it in the inside or in layers alone.
+TEST(ZoneTuning, StepsOfWhichAZoneHasNoKernelAreNotTuned) {
+  constexpr int kFields = 16;
+  const auto chain = [](const std::string& where) {
+    std::string fields, next, update, rotate;
+    for (int n = 0; n < kFields; ++n) {
+      fields += fmt::format("\"f{}{}\", ", n, where);
+      next += fmt::format("\"g{}{}\", ", n, where);
+      update += fmt::format("g{} = \"f{}[y+2] - f{}[y-2] + f{}[x+2] + u\"\n", n, n, (n + 1) % kFields, n);
+      rotate += fmt::format("g{} = \"f{}\"\n", n, n);
+    }
+    const std::string text = "rank = 2\nelement = \"f64\"\nlayer = \"8\"\nfields = [" + fields + next +
+                             "\"u\", \"m(x in layer)\", \"u_next\", \"m_next(x in layer)\"]\n[update]\n" + update +
+                             "u_next = \"0.5*u + m + 0.1*u[x+1]\"\nm_next = \"0.5*m + u[x-1]\"\n[rotate]\n" + rotate +
+                             "u_next = \"u\"\nm_next = \"m\"\n";
+    return make_problem(parse_definition(text, "chain.toml"), ElementType::f64,
+                        {Boundary::hold, Boundary::hold, Boundary::hold}, {2, {400, 400, 1}}, 0, 8, kWholeStep);
+  };
+  for (const char* where : {"", "(x in layer)"}) {
+    EXPECT_TRUE(have_kernels(chain(where), 1, Limits())) << where;
+    EXPECT_FALSE(have_kernels(chain(where), 8, Limits())) << where;
+  }
 }
 
 TEST(ZoneTuning, OnlyGridsWithRoomBetweenTheirLayersHaveZones) {
