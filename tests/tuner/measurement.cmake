@@ -41,7 +41,7 @@ target_compile_definitions(reference_test PRIVATE STENCIL_TUNE_CORPUS="${PROJECT
 # Verification and timing as on a GPU, on a device made of the CPU.
 stencil_tune_add_test(device_bench_test
   SOURCES measure/corpus_steps_test.cpp measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
-          measure/placed_bench_test.cpp measure/system_bench_test.cpp
+          measure/placed_bench_test.cpp measure/slab_checks_test.cpp measure/system_bench_test.cpp
           user_kernel/host_trial_test.cpp
           user_kernel/user_kernel_bench_test.cpp
           suites/verified_race_test.cpp

@@ -317,4 +317,12 @@ std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Targ
   return obstacle_to_fused_checks(problem, target.device->memory_bytes);
 }
 
+std::optional<std::string> note_of_checks(const Problem& problem, const Target& target) {
+  if (!target.device || target.predicted()) return std::nullopt;
+  const std::size_t fields = field_set_bytes(problem), memory = target.device->memory_bytes;
+  if (fields >= memory || !checks_in_slabs(problem, memory - fields)) return std::nullopt;
+  return "the grid is large: candidates were compared at its ends, in two slabs between them and on small grids; "
+         "the fastest in all cells";
+}
+
 }  // namespace stencil_tune

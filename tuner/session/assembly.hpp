@@ -84,4 +84,7 @@ void remove_leftovers();
 /// it can, or where none is asked for.
 std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target);
 
+/// Where candidates are not compared in all cells: in which.
+std::optional<std::string> note_of_checks(const Problem& problem, const Target& target);
+
 }  // namespace stencil_tune

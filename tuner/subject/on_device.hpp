@@ -28,8 +28,11 @@ class CandidateOnDevice {
   /// the context.
   virtual std::optional<std::string> verify() = 0;
 
+  /// Which cells of a grid too large to compare all of for each candidate.
+  enum class Cells { some, all };
+
   /// The same after so many launches: threads that race are not wrong every time.
-  virtual std::optional<std::string> verify_launches(int launches) = 0;
+  virtual std::optional<std::string> verify_launches(int launches, Cells cells) = 0;
 
   /// How sharp the checks are, right after they were made.
   virtual Sharpness sharpness() = 0;

@@ -35,8 +35,8 @@ class StencilOnDevice::LoadedCandidate final : public CandidateOnDevice {
   std::optional<std::string> exceeded_limit() override { return launcher_.exceeded_limit(subject_.problem_); }
   double occupancy() const override { return launcher_.occupancy(subject_.problem_, subject_.limits_); }
   std::optional<std::string> verify() override { return subject_.verification_.verify(launcher_); }
-  std::optional<std::string> verify_launches(int launches) override {
-    return subject_.verification_.verify_launches(launcher_, launches);
+  std::optional<std::string> verify_launches(int launches, Cells cells) override {
+    return subject_.verification_.verify_launches(launcher_, launches, cells == Cells::all);
   }
   Sharpness sharpness() override { return subject_.verification_.sharpness(launcher_); }
   void launch(int count) override {

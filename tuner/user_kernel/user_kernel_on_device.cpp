@@ -308,8 +308,10 @@ class UserKernelOnDevice::LoadedCandidate final : public CandidateOnDevice {
 
   std::optional<std::string> exceeded_limit() override { return stencil_tune::exceeded_limit(module_, geometry_); }
   double occupancy() const override { return stencil_tune::occupancy(module_, geometry_, subject_.device_.limits); }
-  std::optional<std::string> verify() override { return verify_launches(static_cast<int>(subject_.data_.size())); }
-  std::optional<std::string> verify_launches(int launches) override {
+  std::optional<std::string> verify() override {
+    return verify_launches(static_cast<int>(subject_.data_.size()), Cells::all);
+  }
+  std::optional<std::string> verify_launches(int launches, Cells) override {
     for (int i = 0; i < launches; ++i) {
       if (auto wrong = subject_.check(module_, geometry_)) return wrong;
     }

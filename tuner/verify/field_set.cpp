@@ -57,14 +57,30 @@ void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t 
                           gib(free_bytes), gib(total_bytes)));
 }
 
-std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std::size_t memory_bytes) {
+std::size_t fused_reference_bytes(const Problem& problem) {
   const auto cells = static_cast<std::size_t>(updated_box(problem).cells());
   // Those after one sweep, those that lead from a number of steps to the next, and those that they lead to.
   std::size_t count = problem.step.left.size() + (problem.stage == kWholeStep ? 0 : problem.facts.outputs.size());
   for (const StepStage& stage : problem.step.stages) count += stage.facts.outputs.size();
-  const std::size_t references = count * cells * DeviceReference::kBytesPerCell;
-  const std::size_t needed = field_set_bytes(problem) + references;
-  if (static_cast<double>(needed) <= kShareOfMemory * static_cast<double>(memory_bytes)) return std::nullopt;
+  return count * cells * DeviceReference::kBytesPerCell;
+}
+
+bool may_check_in_slabs(const Problem& problem) {
+  const int last = problem.extents.rank - 1;
+  return last > 0 && problem.boundaries[static_cast<std::size_t>(last)] != Boundary::periodic;
+}
+
+bool checks_in_slabs(const Problem& problem, std::size_t memory_bytes) {
+  constexpr std::int64_t kMostCheckedWhole = std::int64_t{1} << 30;  // cells: a reference of them takes a second or two
+  const auto references = static_cast<double>(fused_reference_bytes(problem));
+  return may_check_in_slabs(problem) && (updated_box(problem).cells() > kMostCheckedWhole ||
+                                         references > kShareOfMemory * static_cast<double>(memory_bytes));
+}
+
+std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std::size_t memory_bytes) {
+  const std::size_t needed = field_set_bytes(problem) + fused_reference_bytes(problem);
+  if (may_check_in_slabs(problem) || static_cast<double>(needed) <= kShareOfMemory * static_cast<double>(memory_bytes))
+    return std::nullopt;
   return fmt::format(
       "kernels of {} were left out: verifying them on {} needs {:.0f} GiB of device memory, the GPU has {:.0f}",
       problem.steps > 1 ? "several steps" : "whole steps", to_string(problem.extents), gib(needed), gib(memory_bytes));

@@ -26,7 +26,17 @@ std::size_t field_set_bytes(const Problem& problem);
 /// Throws Error(exceeds_device_memory) with what is needed and what there is.
 void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t total_bytes);
 
-/// Why a device of so much memory cannot verify fused steps on the whole grid; nothing when it can.
+/// Device bytes for the references of fused steps on the whole grid.
+std::size_t fused_reference_bytes(const Problem& problem);
+
+/// Whether parts of the grid along its last axis can be compared one after the other: each knows its ends.
+bool may_check_in_slabs(const Problem& problem);
+
+/// Whether candidates of a problem that may be checked in slabs are, where so much memory is left for references: each
+/// in some, finalists in all of them.
+bool checks_in_slabs(const Problem& problem, std::size_t memory_bytes);
+
+/// Why a device of so much memory cannot verify fused steps; nothing when it can.
 std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std::size_t memory_bytes);
 
 /// Buffers of one problem. Each is guard | field | guard, and has room for the widest cells of a field.

@@ -4,6 +4,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/kernel_source/launch.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/awkward.hpp"
@@ -20,7 +21,10 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::int64_t kSmallRoom = 2 * kMostAwkwardCells;  // cells: awkward grids with padded rows too
-constexpr double kShareOfFreeMemory = 0.9;
+constexpr double kShareOfFreeMemory = 0.9, kShareOfSlabs = 0.5;
+/// Cells of a slab that some candidates are compared in, and of those that cover the grid: what levels need beside
+/// them is computed twice.
+constexpr std::int64_t kSomeCells = std::int64_t{1} << 24, kSlabCells = std::int64_t{1} << 28;
 constexpr int kMoreLaunches = 8;  // a kernel that was wrong makes so many more: does it race?
 
 CompiledKernel compile_checks(const std::string& architecture, const CheckCase& how) {
@@ -38,8 +42,14 @@ std::vector<int> all_places(const Problem& problem, std::span<const Problem> sta
   return {places.begin(), places.end()};
 }
 
-bool contains(const std::vector<int>& fields, int field) {
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
+/// Whose update it holds: an older time level has what another field held before.
+int written_field(const Problem& problem, int field) {
+  while (problem.step.written_by[at(field)] < 0) {
+    const auto from = std::find_if(problem.stencil.rotations.begin(), problem.stencil.rotations.end(),
+                                   [&](const Rotation& rotation) { return rotation.to == field; });
+    field = from->from;
+  }
+  return field;
 }
 
 }  // namespace
@@ -57,30 +67,38 @@ Verification::Verification(Driver& driver, const std::string& architecture, cons
       kernels_(driver, compile_checks(architecture, single_), stream),
       small_fields_(driver, problem, all_places(problem, stages_), kSmallRoom),
       report_(driver, sizeof(check::Report)),
+      in_slabs_(checks_in_slabs(problem, driver.free_memory())),
+      slab_bytes_(kShareOfSlabs * static_cast<double>(driver.free_memory())),
+      places_(seed),
       small_pool_(kernels_, kSmallRoom),
       whole_pool_(kernels_, most_updated_cells(stages_)) {
   if (auto exact = exact_numbers(problem)) exact_ = make_case(driver, stages_, std::move(*exact));
   const Box box = updated_box(problem);
-  const auto outputs = static_cast<std::int64_t>(problem.facts.outputs.size());
+  const auto outputs = in_slabs_ ? 0 : static_cast<std::int64_t>(problem.facts.outputs.size());
   const std::int64_t all = outputs * box.cells();
   const auto room = static_cast<std::int64_t>(kShareOfFreeMemory * static_cast<double>(driver.free_memory()) /
                                               DeviceReference::kBytesPerCell) -
                     kSmallRoom;
-  fits_ = all <= room;
-  if (fits_ && !has_levels(1)) whole_.emplace(kernels_, all);
+  fits_ = in_slabs_ || all <= room;
+  if (fits_ && !in_slabs_ && !has_levels(1)) whole_.emplace(kernels_, all);
   scratch_.emplace(kernels_, std::max({kSmallRoom, row_cells(box), fits_ ? 0 : std::min(room, all)}));
   agree_with_cpu();
   if (whole_) compute_whole();
 }
 
 std::vector<Verification::Stored> Verification::stored_by(const CheckedLaunch& launch) const {
-  const auto& [problem, fields, how, steps, levels] = launch;
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
   const std::vector<int> places = launch_buffers(problem, steps).outputs;
   const std::vector<int> names = kernel_outputs(problem, steps);
   std::vector<Stored> stored;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const Box box =
-        levels ? levels->after(steps)[static_cast<std::size_t>(names[i])].computed.box : updated_box(problem);
+    Box box = updated_box(problem);
+    if (levels) {
+      box = levels->after(steps)[static_cast<std::size_t>(names[i])].computed.box;
+    } else if (&problem == &problem_ && has_levels(steps)) {
+      box =
+          updated_box(stages_[static_cast<std::size_t>(problem.step.written_by[at(written_field(problem, names[i]))])]);
+    }
     stored.push_back({names[i], places[i], box});
   }
   return stored;
@@ -93,7 +111,7 @@ void Verification::fill(const CheckedLaunch& launch, int place) {
 }
 
 void Verification::prepare_fields(const CheckedLaunch& launch) {
-  const auto& [problem, fields, how, steps, levels] = launch;
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
   const auto poison = [&](int place, ElementType type, std::int64_t cells) {
     kernels_.poison(
         {device_pointer(fields.whole(place)), cells + 2 * FieldSet::guard_cells(type), static_cast<int>(type), 0});
@@ -116,14 +134,16 @@ void Verification::clear_report() {
 }
 
 void Verification::compare_stored(const CheckedLaunch& launch, std::size_t output, const Stored& stored) {
-  const auto& [problem, fields, how, steps, levels] = launch;
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
   const DevicePointer field = fields.field(stored.place);
   const bool exact = how.numbers.exact;
   const std::int64_t rows = row_count(stored.box);
   if (levels) {
-    const FieldContents& expected = levels->after(steps)[static_cast<std::size_t>(stored.field)];
-    return expected.computed.by->compare(problem, stored.field, stored.box, exact, field, {0, rows}, 0,
-                                         report_.address());
+    const ComputedCells& expected = levels->after(steps)[static_cast<std::size_t>(stored.field)].computed;
+    const Box compared = slab ? within(stored.box, *slab, problem.extents.rank) : stored.box;
+    return expected.by->compare(problem, stored.field, stored.box, exact, field,
+                                {rows_before(stored.box, compared), row_count(compared)},
+                                rows_before(expected.box, compared) * row_cells(stored.box), report_.address());
   }
   if (whole_ && &problem == &problem_) {
     return whole_->compare(problem, stored.field, stored.box, exact, field, {0, rows},
@@ -131,15 +151,15 @@ void Verification::compare_stored(const CheckedLaunch& launch, std::size_t outpu
   }
   const std::int64_t most = std::max<std::int64_t>(1, scratch_->capacity() / row_cells(stored.box));
   for (std::int64_t first = 0; first < rows; first += most) {
-    const Slab slab{first, std::min(most, rows - first)};
-    scratch_->compute({problem, how.stages.front()[output], exact}, fields, {}, slab);
-    scratch_->compare(problem, stored.field, stored.box, exact, field, slab, 0, report_.address());
+    const Slab part{first, std::min(most, rows - first)};
+    scratch_->compute({problem, how.stages.front()[output], exact}, fields, {}, part);
+    scratch_->compare(problem, stored.field, stored.box, exact, field, part, 0, report_.address());
   }
 }
 
 /// Checks what else is in a field that the launch stored: its held layers, padding and guard bands.
 void Verification::look_at_other_cells(const CheckedLaunch& launch, const Stored& stored) {
-  const auto& [problem, fields, how, steps, levels] = launch;
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
   auto* report = device_pointer<check::Report>(report_.address());
   void* const field = device_pointer(fields.field(stored.place));
   const ElementType type = storage_of(problem, stored.field);
@@ -153,7 +173,7 @@ void Verification::look_at_other_cells(const CheckedLaunch& launch, const Stored
 }
 
 void Verification::look_at_inputs(const CheckedLaunch& launch, const std::vector<Stored>& stored) {
-  const auto& [problem, fields, how, steps, levels] = launch;
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
   for (const int input : kernel_inputs(problem, steps)) {
     const bool written = std::any_of(stored.begin(), stored.end(), [&](const Stored& s) { return s.place == input; });
     if (written) continue;
@@ -163,19 +183,77 @@ void Verification::look_at_inputs(const CheckedLaunch& launch, const std::vector
   }
 }
 
-std::optional<std::string> Verification::check(const Launcher& candidate, const CheckedLaunch& launch) {
-  const auto& [problem, fields, how, steps, levels] = launch;
+/// Slabs one after the other. The levels' inputs are as they were: a launch stores to no input.
+std::optional<std::string> Verification::compare_slab(CheckedLaunch launch, const std::vector<Stored>& stored,
+                                                      const StepSlab& slab) {
+  StepReferences levels(stages_, fields_, launch.how, *slab_pool_, Keep::last, slab);
+  launch.levels = &levels;
+  launch.slab = slab;
+  const std::vector<FieldContents>& after = levels.after(launch.steps);
+  for (std::size_t output = 0; output < stored.size(); ++output) {
+    clear_report();
+    compare_stored(launch, output, stored[output]);
+    const auto found = read_device<check::Report>(kernels_, report_.address());
+    if (found.mismatches > 0) return describe(launch, output, stored[output], found);
+    const ComputedCells& computed = after[static_cast<std::size_t>(stored[output].field)].computed;
+    unbounded_ += computed.by->unbounded();
+    seen_ += static_cast<std::uint64_t>(computed.box.cells());
+  }
+  return std::nullopt;
+}
+
+/// Those of the whole grid, of about so many cells each, or as many as memory holds the references of.
+std::vector<StepSlab> Verification::slabs_of(int steps, std::int64_t cells) {
+  const Box box = updated_box(problem_);
+  const auto last = static_cast<std::size_t>(problem_.extents.rank - 1);
+  std::int64_t low = box.low[last], high = box.high[last];
+  for (const Problem& stage : stages_) {
+    low = std::min(low, updated_box(stage).low[last]);
+    high = std::max(high, updated_box(stage).high[last]);
+  }
+  const std::int64_t plane = problem_.extents.cells() / problem_.extents.n[last];
+  const std::int64_t beside = 2 * steps * reach_of_step(stages_);
+  const auto cell_bytes = static_cast<double>(fused_reference_bytes(problem_)) / static_cast<double>(box.cells());
+  const auto held = static_cast<std::int64_t>(slab_bytes_ / cell_bytes) / plane - beside;
+  const std::int64_t planes =
+      std::clamp(std::min(std::max(cells / plane, beside / 2), held), std::int64_t{1}, high - low);
+  if (const std::int64_t capacity = (planes + beside) * plane; !slab_pool_ || capacity > slab_capacity_) {
+    slab_pool_.reset();
+    slab_pool_.emplace(kernels_, capacity);
+    slab_capacity_ = capacity;
+  }
+  std::vector<StepSlab> slabs;
+  for (; low < high; low += planes) slabs.push_back({low, std::min(low + planes, high), steps});
+  return slabs;
+}
+
+/// Those at both ends, and two between them.
+std::vector<StepSlab> Verification::some_slabs(int steps) {
+  constexpr std::size_t kSome = 4;
+  std::vector<StepSlab> all = slabs_of(steps, kSomeCells);
+  if (all.size() <= kSome) return all;
+  std::uniform_int_distribution<std::size_t> between(1, all.size() - 2);
+  return {all.front(), all.back(), all[between(places_)], all[between(places_)]};
+}
+
+/// slabs: those that the problem's grid is compared in; none where all of it is at once.
+std::optional<std::string> Verification::check(const Launcher& candidate, const CheckedLaunch& launch,
+                                               std::span<const StepSlab> slabs) {
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
   prepare_fields(launch);
   // The reference first: it reads the inputs, which a wrong kernel may change.
   const std::vector<Stored> stored = stored_by(launch);
   candidate.step(problem, fields, how.numbers.coefficients, kernels_.stream());
   for (std::size_t output = 0; output < stored.size(); ++output) {
     clear_report();
-    compare_stored(launch, output, stored[output]);
+    if (slabs.empty()) compare_stored(launch, output, stored[output]);
     look_at_other_cells(launch, stored[output]);
     if (output == 0) look_at_inputs(launch, stored);
     const auto found = read_device<check::Report>(kernels_, report_.address());
     if (found.mismatches + found.touched + found.changed > 0) return describe(launch, output, stored[output], found);
+  }
+  for (const StepSlab& each : slabs) {
+    if (auto wrong = compare_slab(launch, stored, each)) return wrong;
   }
   return std::nullopt;
 }
@@ -197,7 +275,7 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
 }
 
 std::optional<std::string> Verification::verify(const Launcher& candidate) {
-  if (auto wrong = verify_launches(candidate, 1)) return wrong;
+  if (auto wrong = verify_on_problem(candidate, 1, false)) return wrong;
   const std::int64_t line = 128 / static_cast<std::int64_t>(size_of(problem_.type));
   for (const Extents& extents : awkward_extents(problem_, output_tile({problem_, candidate.tuning()}))) {
     const std::int64_t dense = extents.n[0];
@@ -209,19 +287,32 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
   return std::nullopt;
 }
 
-std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches) {
+std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches, bool all_cells) {
+  constexpr int kMostInSlabs = 2;  // each has as many blocks as many of other grids have
+  return verify_on_problem(candidate, in_slabs_ ? std::min(launches, kMostInSlabs) : launches, all_cells);
+}
+
+std::optional<std::string> Verification::verify_on_problem(const Launcher& candidate, int launches, bool all_cells) {
   const int steps = sweeps_per_launch(candidate.tuning());
   if (has_levels(steps) && !fits_) {
     throw Error(ErrorCode::exceeds_device_memory,
                 "its grid is too large for the device to hold the reference of several steps or stages");
   }
-  const CheckedLaunch each{problem_, fields_, case_of(steps), steps,
-                           has_levels(steps) ? &whole_levels(steps) : nullptr};
+  const bool at_once = has_levels(steps) && !in_slabs_;
+  const CheckedLaunch each{problem_, fields_, case_of(steps), steps, at_once ? &whole_levels(steps) : nullptr};
+  std::vector<StepSlab> all;
+  if (in_slabs_) all = all_cells ? slabs_of(steps, kSlabCells) : some_slabs(steps);
+  unbounded_ = seen_ = 0;
   for (int launch = 0; launch < launches; ++launch) {
-    const auto wrong = check(candidate, each);
+    std::vector<StepSlab> slabs;
+    for (std::size_t i = 0; i < std::max(all.size(), static_cast<std::size_t>(launches)) && in_slabs_; ++i) {
+      if (i % static_cast<std::size_t>(launches) == static_cast<std::size_t>(launch))
+        slabs.push_back(all[i % all.size()]);
+    }
+    const auto wrong = check(candidate, each, slabs);
     if (!wrong) continue;
     int again = 0;
-    for (int more = 0; more < kMoreLaunches; ++more) again += check(candidate, each) ? 1 : 0;
+    for (int more = 0; more < kMoreLaunches; ++more) again += check(candidate, each, slabs) ? 1 : 0;
     return fmt::format("{}; of {} more launches {} were wrong", *wrong, kMoreLaunches, again);
   }
   return std::nullopt;

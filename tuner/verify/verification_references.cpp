@@ -70,7 +70,10 @@ Sharpness Verification::sharpness(const Launcher& candidate) {
   case_of(steps);
   Sharpness result = numbers_.at(steps).sharpness;
   std::uint64_t unbounded = 0, cells = 0;
-  if (has_levels(steps)) {
+  if (in_slabs_) {
+    unbounded = unbounded_;
+    cells = seen_;
+  } else if (has_levels(steps)) {
     const std::vector<FieldContents>& after = whole_levels(steps).after(steps);
     for (const int field : kernel_outputs(problem_, steps)) {
       const FieldContents& stored = after[static_cast<std::size_t>(field)];

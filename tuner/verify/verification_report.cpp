@@ -39,8 +39,8 @@ std::string Verification::describe(const CheckedLaunch& launch, std::size_t outp
 
 std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::size_t output, const Stored& stored,
                                             const check::Report& report) {
-  const auto& [problem, fields, how, steps, levels] = launch;
-  const Box& box = stored.box;
+  const auto& [problem, fields, how, steps, levels, slab] = launch;
+  const Box& box = levels ? levels->after(steps)[static_cast<std::size_t>(stored.field)].computed.box : stored.box;
   const std::int64_t line = report.first_mismatch / problem.pitch;
   const std::int64_t x = report.first_mismatch % problem.pitch - box.low[0];
   const std::int64_t y = line % problem.extents.n[1] - box.low[1];
@@ -65,8 +65,9 @@ std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::si
   driver_.synchronize_stream(kernels_.stream());
   const std::string after = levels ? fmt::format(" after {} fused step{}", steps, steps == 1 ? "" : "s") : "";
   return fmt::format("{} of {} cells are wrong{}, first {}: {:.17g} instead of {:.17g} +- {:.2g}", report.mismatches,
-                     box.cells(), after, where(problem, report.first_mismatch),
-                     check::value_of_bits(bits, static_cast<int>(type)), right.first, allowed);
+                     (slab ? within(box, *slab, problem.extents.rank) : box).cells(), after,
+                     where(problem, report.first_mismatch), check::value_of_bits(bits, static_cast<int>(type)),
+                     right.first, allowed);
 }
 
 }  // namespace stencil_tune

@@ -63,15 +63,17 @@ TEST(RequireMemory, SaysHowMuchIsNeededAndThere) {
 
 TEST(FusedChecks, NeedMemoryForTheReferencesOfSeveralSteps) {
   constexpr std::size_t kH200 = std::size_t{143771} << 20;
-  const auto obstacle = [&](const Extents& extents) {
-    return obstacle_to_fused_checks(
-        make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, extents, 0, 100), kH200);
+  const auto obstacle = [&](const Extents& extents, Boundary last = Boundary::periodic) {
+    return obstacle_to_fused_checks(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32,
+                                                 {Boundary::hold, Boundary::hold, last}, extents, 0, 100),
+                                    kH200);
   };
   EXPECT_FALSE(obstacle({3, {1024, 1024, 1024}}));
   EXPECT_FALSE(obstacle({3, {2048, 1024, 1024}}));
+  EXPECT_FALSE(obstacle({3, {2048, 2048, 1100}}, Boundary::hold)) << "checked in slabs";
   const auto found = obstacle({3, {2048, 2048, 1100}});
   ASSERT_TRUE(found);
-  EXPECT_NE(found->find("2048x2048x1100 needs 188 GiB"), std::string::npos) << *found;
+  EXPECT_NE(found->find("2048x2048x1100 needs 189 GiB"), std::string::npos) << *found;
   EXPECT_NE(found->find("the GPU has 140"), std::string::npos) << *found;
 }
 

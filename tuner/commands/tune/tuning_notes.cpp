@@ -110,6 +110,7 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
                                 problem.stage, stages - 1));
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
+  if (auto note = note_of_checks(problem, target)) lines.push_back(std::move(*note));
   // What follows is of this session, whose winner a step in several passes may outdo.
   const auto add = [&](const std::string& line) {
     if (!line.empty()) lines.push_back((problem.stage == kWholeStep ? "fused: " : "") + line);

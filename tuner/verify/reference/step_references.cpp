@@ -28,9 +28,36 @@ std::shared_ptr<DeviceReference> ReferencePool::take() {
   return free ? free : add();
 }
 
+Box within(const Box& box, const StepSlab& slab, int rank, std::int64_t beside) {
+  const auto axis = static_cast<std::size_t>(rank - 1);
+  Box part = box;
+  part.low[axis] = std::max(box.low[axis], slab.low - beside);
+  part.high[axis] = std::min(box.high[axis], slab.high + beside);
+  return part;
+}
+
+std::int64_t rows_before(const Box& box, const Box& part) {
+  return (part.low[2] - box.low[2]) * (box.high[1] - box.low[1]) + part.low[1] - box.low[1];
+}
+
+std::int64_t reach_of_step(std::span<const Problem> stages) {
+  std::int64_t reach = 0;
+  for (const Problem& stage : stages) {
+    const Reach& along = stage.facts.farthest[static_cast<std::size_t>(stage.extents.rank - 1)];
+    reach += std::max(-along.low, along.high);
+  }
+  return reach;
+}
+
 StepReferences::StepReferences(std::span<const Problem> stages, const FieldSet& fields, const CheckCase& how,
-                               ReferencePool& pool, Keep keep)
-    : stages_(stages), fields_(fields), how_(how), pool_(pool), keep_(keep) {}
+                               ReferencePool& pool, Keep keep, std::optional<StepSlab> slab)
+    : stages_(stages), fields_(fields), how_(how), pool_(pool), keep_(keep), slab_(slab) {}
+
+/// What is wrong near a level's ends, where the one before it was not computed, comes nearer by a step's reach.
+Box StepReferences::computed_box(const Problem& stage, int done) const {
+  const Box box = updated_box(stage);
+  return slab_ ? within(box, *slab_, stage.extents.rank, (slab_->steps - done) * reach_of_step(stages_)) : box;
+}
 
 const std::vector<FieldContents>& StepReferences::after(int steps) {
   const auto beyond = known_.upper_bound(steps);
@@ -60,13 +87,13 @@ std::vector<FieldContents> StepReferences::rotated(const std::vector<FieldConten
 std::vector<FieldContents> StepReferences::make_step(std::vector<FieldContents> contents, int done) {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const Problem& stage = stages_[s];
-    const Box box = updated_box(stage);
+    const Box box = computed_box(stage, done);
     const std::vector<FieldContents> before = contents;
     for (std::size_t output = 0; output < how_.stages[s].size(); ++output) {
       const int field = updates_of(stage)[output].output;
       std::shared_ptr<DeviceReference> computed = take(done);
       computed->compute({stage, how_.stages[s][output], how_.numbers.exact, kCheckPlace.step + done}, fields_, contents,
-                        {0, row_count(box)});
+                        {rows_before(updated_box(stage), box), row_count(box)});
       const int layers = stage.step.layers_at[static_cast<std::size_t>(field)];
       const bool between = find_intermediate(stage.step, field) != nullptr;
       const ComputedCells beneath = between ? before[static_cast<std::size_t>(layers)].computed : ComputedCells{};
