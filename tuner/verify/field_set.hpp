@@ -32,8 +32,8 @@ std::size_t fused_reference_bytes(const Problem& problem);
 /// Whether parts of the grid along its last axis can be compared one after the other: each knows its ends.
 bool may_check_in_slabs(const Problem& problem);
 
-/// Whether candidates of a problem that may be checked in slabs are, where so much memory is left for references: each
-/// in some, finalists in all of them.
+/// Whether candidates are checked in slabs, where so much memory is left for references: each in some, the fastest of a
+/// race in all of them.
 bool checks_in_slabs(const Problem& problem, std::size_t memory_bytes);
 
 /// Why a device of so much memory cannot verify fused steps; nothing when it can.
