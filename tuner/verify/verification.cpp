@@ -275,7 +275,7 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
 }
 
 std::optional<std::string> Verification::verify(const Launcher& candidate) {
-  if (auto wrong = verify_on_problem(candidate, 1, false)) return wrong;
+  if (auto wrong = verify_launches(candidate, 1, false)) return wrong;
   const std::int64_t line = 128 / static_cast<std::int64_t>(size_of(problem_.type));
   for (const Extents& extents : awkward_extents(problem_, output_tile({problem_, candidate.tuning()}))) {
     const std::int64_t dense = extents.n[0];
@@ -289,10 +289,7 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
 
 std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches, bool all_cells) {
   constexpr int kMostInSlabs = 2;  // each has as many blocks as many of other grids have
-  return verify_on_problem(candidate, in_slabs_ ? std::min(launches, kMostInSlabs) : launches, all_cells);
-}
-
-std::optional<std::string> Verification::verify_on_problem(const Launcher& candidate, int launches, bool all_cells) {
+  if (in_slabs_) launches = std::min(launches, kMostInSlabs);
   const int steps = sweeps_per_launch(candidate.tuning());
   if (has_levels(steps) && !fits_) {
     throw Error(ErrorCode::exceeds_device_memory,

@@ -43,8 +43,8 @@ class Verification {
   /// How sharp the candidate's checks are, right after it has been verified: below kSharp it has not been.
   Sharpness sharpness(const Launcher& candidate);
 
-  /// Runs it so many times on the problem: threads that race are not wrong every time. Of a large grid each launch is
-  /// compared in other slabs, which cover all cells, or in as few as a candidate is.
+  /// Runs it so many times on the problem: threads that race are not wrong every time. On a large grid
+  /// each launch is compared in other slabs, which cover all cells, or in as few as a candidate is.
   std::optional<std::string> verify_launches(const Launcher& candidate, int launches, bool all_cells = true);
 
   /// Fills all fields for timing: random, with the same held layers in all buffers that rotate.
@@ -82,7 +82,6 @@ class Verification {
                                           const StepSlab& slab);
   std::vector<StepSlab> slabs_of(int steps, std::int64_t cells);
   std::vector<StepSlab> some_slabs(int steps);
-  std::optional<std::string> verify_on_problem(const Launcher& candidate, int launches, bool all_cells);
   void look_at_other_cells(const CheckedLaunch& launch, const Stored& stored);
   void look_at_inputs(const CheckedLaunch& launch, const std::vector<Stored>& stored);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);

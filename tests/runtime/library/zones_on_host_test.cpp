@@ -148,7 +148,8 @@ TEST_F(ZonesOnHost, StageByStageARunInZonesIsThatOfTheWholeGrid) {
   for (const auto& [definition, boundary, layers, zones] : {Case{kStaggered, hold, "9", 1 + 3},
                                                             {kStaggered, reflect, "x=6:0,y=0:8", 1 + 2},
                                                             {kStaggered, zero, "x=0,y=7", 1 + 3},
-                                                            {kAbsorbed, hold, "9", 3 + 3}}) {
+                                                            {kAbsorbed, hold, "9", 3 + 3},
+                                                            {kAbsorbed, zero, "x=0,y=7", 2 + 3}}) {
     for (const bool slabs : {false, true}) {
       const Problem problem = with_slabs(layered(definition, {2, {152, 91, 1}}, layers, boundary), slabs);
       SCOPED_TRACE(fmt::format("{} {} {} {}", problem.stencil.name, name(boundary), layers, slabs));

@@ -108,5 +108,20 @@ TEST(ZoneTuning, OnlyGridsWithRoomBetweenTheirLayersHaveZones) {
   EXPECT_FALSE(has_zones(layered(9)));
 }
 
+TEST(ZoneTuning, OneStageOfSeveralHasNoZones) {
+  const Stencil stencil = parse_definition(
+      "rank = 2\nlayer = \"8\"\nfields = [\"u\", \"m(y in layer)\", \"v\", \"u_next\", "
+      "\"m_next(y in layer)\"]\n[[stage]]\nv = \"u[x+1] + m\"\n"
+      "[[stage]]\nu_next = \"0.5*v + 0.1*v[y-1]\"\nm_next = \"0.5*m + v\"\n"
+      "[rotate]\nu_next = \"u\"\nm_next = \"m\"\n",
+      "stages.toml");
+  const auto problem_of = [&](int stage) {
+    return make_problem(stencil, ElementType::f32, {Boundary::zero, Boundary::zero, Boundary::zero}, {2, {400, 400, 1}},
+                        0, 1, stage);
+  };
+  EXPECT_TRUE(has_zones(problem_of(kWholeStep)));
+  EXPECT_FALSE(has_zones(problem_of(1)));
+}
+
 }  // namespace
 }  // namespace stencil_tune
